@@ -1,0 +1,28 @@
+# Two commands on a fresh machine do everything: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint cases clean
+
+demo: $(VENV)/.installed
+	$(BIN)/analyze demo
+
+test: $(VENV)/.installed lint
+	$(BIN)/pytest
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# make cases VLLM=PATH [CASES=DIR] [DEVICE=auto|cpu|cuda|none]
+cases: $(VENV)/.installed
+	$(BIN)/python tests/cases/run.py --repo "$(VLLM)" $(if $(CASES),--conversations "$(CASES)") --device $(or $(DEVICE),auto)
+
+$(VENV)/.installed: pyproject.toml setup.py constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[checks,test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info

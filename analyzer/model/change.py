@@ -1,0 +1,118 @@
+"""What a change is: files, symbols, and edits with a meaning."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from analyzer.model.base import Record, Text
+
+Status = Literal["added", "modified", "deleted", "renamed", "type-changed"]
+Category = Literal["source", "kernel", "test", "build", "docs", "ci", "data"]
+State = Literal["open", "merged", "reverted", "unknown"]
+
+
+class Subject(Record):
+    """The revision pair, and what is known of the change around it.
+
+    `base` and `head` are 40 hex digits; `base` is 40 zeros where head is compared with the empty tree.
+    `notes` says how the pair was chosen (a merge commit's first parent, the empty tree).
+    """
+
+    repository: str
+    base: str
+    head: str
+    title: str = ""
+    pr: int | None = None
+    author: str = ""
+    merged_at: str | None = None
+    url: str = ""
+    state: State = "unknown"
+    message: str = ""
+    notes: tuple[Text, ...] = ()
+
+
+class Edit(Record):
+    """One typed statement of what changed in meaning.
+
+    `kind` is a noun and a direction (``cast-added``). `base_line` and `head_line` are 1-based lines in the file of each
+    side (None where that side has none); `before` and `after` are the source spans; `count` is how many places of
+    `symbol` the statement holds for; `detail` has what prose and rules need (dtype, target, size expression, ...).
+    """
+
+    kind: str
+    path: str
+    symbol: str
+    base_line: int | None = None
+    head_line: int | None = None
+    before: str = ""
+    after: str = ""
+    count: int = 1
+    detail: dict[str, str | int | float | bool] = {}
+
+
+class Symbol(Record):
+    """A changed function, method, class, kernel or module constant; `name` is qualified within its file."""
+
+    name: str
+    kind: Literal["function", "method", "class", "kernel", "constant"]
+    change: Literal["added", "removed", "renamed", "moved", "signature", "body"]
+    previous_name: str | None = None
+    base_line: int | None = None
+    head_line: int | None = None
+
+
+class FileChange(Record):
+    """One file of the diff. `added` and `removed` count lines; `unread` says why its content could not be read."""
+
+    path: str
+    previous_path: str | None = None
+    status: Status
+    module: str = ""
+    category: Category = "source"
+    added: int = 0
+    removed: int = 0
+    symbols: tuple[Symbol, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    notes: tuple[Text, ...] = ()
+    unread: str | None = None
+
+
+class Caller(Record):
+    """`symbol` calls the changed symbol `calls` at `path`:`line`; `changed`: whether it changed too."""
+
+    symbol: str
+    path: str
+    line: int
+    calls: str
+    changed: bool
+    note: str = ""
+
+
+class Snippet(Record):
+    path: str
+    symbol: str
+    language: str
+    code: str
+    notes: tuple[Text, ...] = ()
+
+
+class Related(Record):
+    """Another PR or commit and how it relates; `why` is the fact that the relation rests on."""
+
+    relation: str
+    commit: str | None = None
+    pr: int | None = None
+    title: str = ""
+    why: Text
+
+
+class Change(Record):
+    """All facts of a diff."""
+
+    files: tuple[FileChange, ...]
+    callers: tuple[Caller, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        return tuple(edit for file in self.files for edit in file.edits)

@@ -1,0 +1,94 @@
+"""What the check stage gets: change facts, findings, the probes to run and the sources they need."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from analyzer.model.base import Document, Record
+from analyzer.model.change import Change, Related, Subject
+from analyzer.model.finding import Finding
+
+Scalar = str | int | float | bool
+
+
+class TensorSpec(Record):
+    """One input of a probe.
+
+    `shape` holds integers or expressions over the case's numbers ("rows", "vocab", "rows // 8"); `dtype` is a torch
+    name or "logits" (the specialization's dtype). `fill`: normal (× scale), uniform (low..high), constant (value),
+    arange (start, step), repeat (arange // every), integers (low..high, exclusive), none (the argument is None).
+    """
+
+    name: str
+    shape: tuple[int | str, ...] = ()
+    dtype: str = "logits"
+    fill: Literal["normal", "uniform", "constant", "arange", "repeat", "integers", "none"] = "normal"
+    parameters: dict[str, Scalar] = {}
+
+
+class Oracle(Record):
+    """The fp64 operation that a probe's output is compared with, and the numbers it takes (kernels/oracle.py)."""
+
+    operation: Literal["top-k-top-p", "identity"]
+    parameters: dict[str, Scalar] = {}
+
+
+class Probe(Record):
+    """How one symbol is called and what its output means. A declaration; Python only where state has to be built.
+
+    `target`: "package.module:qualified.name", called with the inputs by name. `python`: "module_of_the_profile:function",
+    called in the child with the target's revision importable; it returns the callable (and may return a sampler).
+    `covers`: qualified names whose change calls for this probe. `launches`: kernels that the call launches.
+    `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
+    `may_write`: inputs that the contract allows to be written or returned.
+    """
+
+    name: str
+    target: str
+    python: str | None = None
+    covers: tuple[str, ...]
+    launches: tuple[str, ...] = ()
+    modes: tuple[Literal["package", "slice"], ...] = ("package", "slice")
+    device: Literal["any", "gpu"] = "any"
+    inputs: tuple[TensorSpec, ...] = ()
+    parameters: dict[str, Scalar] = {}
+    dtypes: tuple[str, ...] = ("bf16", "fp32")
+    cases: dict[str, dict[str, int]]
+    output: Literal["masked-logits", "tensor"] = "masked-logits"
+    oracle: Oracle | None = None
+    may_write: tuple[str, ...] = ()
+    sampler: Literal["gumbel", "none"] = "none"
+    checks: tuple[str, ...]
+
+
+class PlannedCheck(Record):
+    """A check to run with a probe, and the changed symbols that call for it."""
+
+    check: str
+    probe: str
+    symbols: tuple[str, ...]
+
+
+class Revision(Record):
+    """A named revision of the bundle: its commit, and its files as path -> sha256 of the content in the bundle."""
+
+    name: str
+    commit: str
+    files: dict[str, str] = {}
+
+
+class Plan(Document):
+    """plan.json of a bundle."""
+
+    subject: Subject
+    change: Change
+    findings: tuple[Finding, ...] = ()
+    related: tuple[Related, ...] = ()
+    profile: str
+    probes: tuple[Probe, ...] = ()
+    checks: tuple[PlannedCheck, ...] = ()
+    changed_kernels: tuple[str, ...] = ()
+    revisions: tuple[Revision, ...] = ()
+    seed: int = 0
+    is_revert: bool = False
+    settings: dict[str, Any] = {}
