@@ -67,7 +67,7 @@ class FileChange(Record):
     path: str
     previous_path: str | None = None
     status: Status
-    module: str = ""
+    module: Text = Text(en="", zh="")
     category: Category = "source"
     added: int = 0
     removed: int = 0

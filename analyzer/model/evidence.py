@@ -36,7 +36,7 @@ class Isolation(Record):
 
 
 class Resources(Record):
-    """Of one compiled kernel, from its cubin: per thread (registers, stack bytes), per block (shared bytes), code bytes."""
+    """One compiled kernel's, from its cubin: registers and stack bytes a thread, shared bytes a block, code bytes."""
 
     registers: int
     stack_bytes: int

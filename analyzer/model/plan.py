@@ -36,8 +36,8 @@ class Oracle(Record):
 class Probe(Record):
     """How one symbol is called and what its output means. A declaration; Python only where state has to be built.
 
-    `target`: "package.module:qualified.name", called with the inputs by name. `python`: "module_of_the_profile:function",
-    called in the child with the target's revision importable; it returns the callable (and may return a sampler).
+    `target`: "package.module:qualified.name", called with the inputs by name. `python`: a function of the profile's
+    probes.py, called in the child with the target's revision importable; it returns what is called in its place.
     `covers`: qualified names whose change calls for this probe. `launches`: kernels that the call launches.
     `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
     `may_write`: inputs that the contract allows to be written or returned.
