@@ -16,13 +16,14 @@ class TensorSpec(Record):
 
     `shape` holds integers or expressions over the case's numbers ("rows", "vocab", "rows // 8"); `dtype` is a torch
     name or "logits" (the specialization's dtype). `fill`: normal (× scale), uniform (low..high), constant (value),
-    arange (start, step), repeat (arange // every), integers (low..high, exclusive), none (the argument is None).
+    arange (start, step), repeat (arange // every), cycle (arange % every), columns (each row counts its
+    columns), integers (low..high, exclusive), none (the argument is None).
     """
 
     name: str
     shape: tuple[int | str, ...] = ()
     dtype: str = "logits"
-    fill: Literal["normal", "uniform", "constant", "arange", "repeat", "integers", "none"] = "normal"
+    fill: Literal["normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "none"] = "normal"
     parameters: dict[str, Scalar] = {}
 
 
@@ -40,7 +41,8 @@ class Probe(Record):
     probes.py, called in the child with the target's revision importable; it returns what is called in its place.
     `covers`: qualified names whose change calls for this probe. `launches`: kernels that the call launches.
     `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
-    `may_write`: inputs that the contract allows to be written or returned.
+    `arguments`: what the call takes besides tensors. `result`: "return", or the input that holds the result. `parameters`:
+    numbers for `python` and for shapes. `may_write`: inputs that the contract allows to be written or returned.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Probe(Record):
     modes: tuple[Literal["package", "slice"], ...] = ("package", "slice")
     device: Literal["any", "gpu"] = "any"
     inputs: tuple[TensorSpec, ...] = ()
+    arguments: dict[str, Scalar] = {}
+    result: str = "return"
     parameters: dict[str, Scalar] = {}
     dtypes: tuple[str, ...] = ("bf16", "fp32")
     cases: dict[str, dict[str, int]]

@@ -37,6 +37,7 @@ class Profile(Record):
     """`detect`: paths that a tree of this project has. `sources`: globs of the files that a check needs.
 
     `stubs`: modules that a slice replaces, as module -> source text (re-exports, platform look-ups).
+    `distribution`: metadata that the package asks for about itself, written where it is not installed.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Profile(Record):
     modules: tuple[ModuleName, ...] = ()
     categories: tuple[CategoryRule, ...] = ()
     stubs: dict[str, str] = {}
+    distribution: dict[str, str] = {}
     probes: tuple[Probe, ...] = ()
 
     def module(self, path: str) -> Text:

@@ -1,0 +1,183 @@
+"""The steps that a parent can ask for."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from analyzer_worker import inputs, launches, load, memory, tensors
+
+_Event = torch.cuda.Event
+_synchronize = torch.cuda.synchronize
+
+
+class Session:
+    """One revision in one process. `beat` tells the parent that a kernel's compilation starts or ended."""
+
+    def __init__(self, job: dict[str, Any], beat: Callable[[str], None]) -> None:
+        self.job, self.tree, self.out = job, str(job["tree"]), Path(job["out"])
+        self.bridges = load.prepare(job)
+        self._prepared: dict[str, Any] = {}
+        if job["device"] == "cuda":
+            torch.cuda.init()
+        _report_compilation(beat)
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        return getattr(self, "step_" + request["step"])(request)
+
+    def step_load(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Import the target; {"bridges"} names what had to be put in the environment's place."""
+        load.target(request["probe"]["target"], self.tree)
+        return {"bridges": self.bridges}
+
+    def step_call(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Call once: raw output, every tensor input as it is afterwards, the inputs that the output aliases."""
+        prepared = self._prepare(request)
+        given = self._inputs(request)
+        output = prepared.call(given)
+        prefix = f"{request['id']}."
+        sampled = prepared.sample(output, given) if request.get("sample") and prepared.sample else None
+        written = {
+            name: tensors.write(value, self.out / f"{prefix}after.{name}")
+            for name, value in given.items()
+            if isinstance(value, torch.Tensor)
+        }
+        return {
+            "output": tensors.write(output, self.out / f"{prefix}output"),
+            "after": written,
+            "aliases": [
+                name
+                for name, value in given.items()
+                if isinstance(value, torch.Tensor)
+                and value.untyped_storage().data_ptr() == output.untyped_storage().data_ptr()
+            ],
+            "returned": prepared.result == "return",
+            "sampled": tensors.write(sampled, self.out / f"{prefix}sampled") if sampled is not None else None,
+        }
+
+    def step_memory(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Peak above the inputs of the first call, of the second, and where the peak's largest block was allocated."""
+        prepared = self._prepare(request)
+
+        def call() -> Any:
+            return prepared.call(given)
+
+        figures = {}
+        for which in ("cold", "steady"):
+            given = self._inputs(request)
+            figures[which] = memory.measure(call)
+        given = self._inputs(request)
+        figures["source"] = memory.peak_source(call, self.tree)
+        return figures
+
+    def step_time(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Milliseconds of `repeats` calls on fresh copies of the inputs (the copies are not timed)."""
+        prepared, pristine = self._prepare(request), self._inputs(request)
+        work = {name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in pristine.items()}
+        samples = []
+        for _ in range(request["repeats"]):
+            for name, value in pristine.items():
+                if isinstance(value, torch.Tensor):
+                    work[name].copy_(value)
+            samples.append(_milliseconds(lambda: prepared.call(work), self.job["device"]))
+        return {"milliseconds": samples, "median": statistics.median(samples)}
+
+    def step_launches(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The launches that a call makes, and its predicted peak, on fake tensors: nothing is launched."""
+        with launches.fake_cuda():
+            prepared = self._prepare(request, fake=True)
+            given = inputs.make_all(
+                request["probe"], request["numbers"], request["dtype"], "cuda", request["seed"], random=False
+            )
+            held = tuple(value for value in given.values() if isinstance(value, torch.Tensor))
+            capture: list[dict[str, Any]] = []
+            with launches.intercepted(capture), memory.Prediction(self.tree, held) as prediction:
+                prepared.call(given)
+            found = [launches.portable(launch) for launch in capture]
+        return {"launches": found, "peak": {"bytes": prediction.peak, "source": prediction.source}}
+
+    def step_compile(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Compile the kernel of one portable launch, whichever revision made it."""
+        load.target(request["probe"]["target"], self.tree)
+        launch = request["launch"]
+        function = self._kernel(launch["kernel"])
+        started = time.perf_counter()
+        built = launches.compile_launch(function, launch, request["architecture"], self.out, str(request["id"]))
+        return {**built, "seconds": time.perf_counter() - started}
+
+    def _kernel(self, name: str) -> Any:
+        for module in list(sys.modules.values()):
+            if (getattr(module, "__file__", None) or "").startswith(self.tree):
+                found = vars(module).get(name)
+                while found is not None and not hasattr(found, "device_caches"):
+                    found = getattr(found, "fn", None)  # through autotuners and heuristics
+                if found is not None:
+                    return found
+        raise TypeError(f"{name} is no kernel of this revision")
+
+    def _inputs(self, request: dict[str, Any]) -> dict[str, torch.Tensor | None]:
+        return inputs.make_all(
+            request["probe"], request["numbers"], request["dtype"], self.job["device"], request["seed"]
+        )
+
+    def _prepare(self, request: dict[str, Any], fake: bool = False) -> SimpleNamespace:
+        """What to call: `call(inputs) -> output`, and `sample(output, inputs) -> ids` where the probe has a sampler."""
+        probe = request["probe"]
+        key = repr((probe["name"], request["numbers"], request["dtype"], fake))
+        if key not in self._prepared:
+            self._prepared.clear()  # the state of one case at a time
+            target = load.target(probe["target"], self.tree)
+            sample = None
+            if probe["python"]:
+                case = SimpleNamespace(
+                    **request["numbers"],
+                    **probe["parameters"],
+                    numbers=request["numbers"],
+                    dtype=inputs.DTYPES[request["dtype"]],
+                    device=torch.device("cuda" if fake else self.job["device"]),
+                    seed=request["seed"],
+                    fake=fake,
+                )
+                target, sample = getattr(load.profile(), probe["python"])(target, case)
+            result = probe["result"]
+
+            def call(given: dict[str, Any]) -> Any:
+                returned = target(**given, **probe["arguments"])
+                if result != "return":
+                    return given[result]
+                return returned[0] if isinstance(returned, tuple) else returned
+
+            self._prepared[key] = SimpleNamespace(call=call, sample=sample, result=result)
+        return self._prepared[key]
+
+
+def _milliseconds(call: Callable[[], Any], device: str) -> float:
+    if device != "cuda":
+        started = time.perf_counter()
+        call()
+        return (time.perf_counter() - started) * 1000
+    begin, end = _Event(enable_timing=True), _Event(enable_timing=True)
+    begin.record()
+    call()
+    end.record()
+    _synchronize()
+    return begin.elapsed_time(end)
+
+
+def _report_compilation(beat: Callable[[str], None]) -> None:
+    """Have Triton say when it compiles. Versions without these hooks are compiled within the call's own limit."""
+    try:
+        import triton
+    except ImportError:
+        return
+    runtime = getattr(getattr(triton, "knobs", None), "runtime", None)
+    if hasattr(runtime, "jit_cache_hook"):
+        runtime.jit_cache_hook = lambda **_: beat("compiling")
+        runtime.jit_post_compile_hook = lambda **_: beat("compiled")
