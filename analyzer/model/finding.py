@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from analyzer.model.base import Record, Severity, Text
 from analyzer.model.change import Edit
 
 
 class Finding(Record):
-    """A rule that matched. `why`, `instead` and `tags` are the rule's own text; `edits` are what it rests on."""
+    """A rule that matched. `why`, `instead`, `tags`, `small_fix` and `impact` are the rule's own; it rests on `edits`."""
 
     rule: str
     family: str
@@ -20,4 +22,6 @@ class Finding(Record):
     why: Text
     instead: Text
     tags: tuple[Text, ...] = ()
+    small_fix: bool = False
+    impact: dict[Literal["users", "system", "team"], Text] = {}
     waived_by: str | None = None
