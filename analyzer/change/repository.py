@@ -230,6 +230,14 @@ class Repository:
                 continue
         return raw, b"".join(counts)
 
+    def patch(self, base: str, head: str) -> str | None:
+        """The diff as text, without context lines and renames; None where content is missing."""
+        flags = ("-r", "-p", "-U0", "--no-color", "--no-renames", "--no-textconv", "--no-ext-diff", "--text")
+        try:
+            return self._objects.run("diff-tree", *flags, self._tree(base), head).decode("utf-8", "surrogateescape")
+        except GitFailed:
+            return None
+
     def _tree(self, revision: str) -> str:
         """A name that Git takes for a tree; the empty one is written to the view first."""
         if revision != ZEROS:
