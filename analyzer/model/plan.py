@@ -74,11 +74,15 @@ class PlannedCheck(Record):
 
 
 class Revision(Record):
-    """A named revision of the bundle: its commit, and its files as path -> sha256 of the content in the bundle."""
+    """A named revision of the bundle: its commit, and its files as path -> sha256 of the content in the bundle.
+
+    `missing`: files that a check may need and that the clone did not have.
+    """
 
     name: str
     commit: str
     files: dict[str, str] = {}
+    missing: tuple[str, ...] = ()
 
 
 class Plan(Document):
