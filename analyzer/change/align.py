@@ -1,0 +1,261 @@
+"""Pairing the statements of two versions of a function, so that what merely moved or was renamed is no difference.
+
+Everything here is symmetric: pairing (a, b) gives the mirrored pairs of pairing (b, a).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzer.change.source import Function, Statement
+
+SKIPPED_FIELDS = frozenset({"ctx", "type_comment", "kind", "annotation", "returns", "type_params"})
+#: A pair of unequal statements shares at least this much of its words.
+SIMILAR = 0.55
+#: Above this many candidate pairs only neighbours are compared.
+MANY = 40_000
+
+
+def dump(node: ast.AST, name: Callable[[str], str]) -> str:
+    """A node's structure as text, with every variable name passed through `name`; annotations left out."""
+    if isinstance(node, ast.Name):
+        return name(node.id)
+    if isinstance(node, ast.arg):
+        return name(node.arg)
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    out = [type(node).__name__]
+    for field, value in ast.iter_fields(node):
+        if field in SKIPPED_FIELDS:
+            continue
+        if isinstance(value, ast.AST):
+            out.append(dump(value, name))
+        elif isinstance(value, list):
+            out.append("[" + " ".join(dump(v, name) if isinstance(v, ast.AST) else repr(v) for v in value) + "]")
+        elif value is not None:
+            out.append(str(value))
+    return "(" + " ".join(out) + ")"
+
+
+def shape(statement: Statement, name: Callable[[str], str]) -> str:
+    """A statement's own structure; `x: int = 1` is `x = 1`."""
+    kind = (
+        type(statement.node).__name__ if len(statement.parts) != 1 or isinstance(statement.parts[0], ast.expr) else ""
+    )
+    if isinstance(statement.node, ast.AnnAssign) and len(statement.parts) == 2:
+        target, value = statement.parts
+        return f"(Assign [{dump(target, name)}] {dump(value, name)})"
+    return kind + " ".join(dump(part, name) for part in statement.parts)
+
+
+def names_in_order(statement: Statement, local: frozenset[str]) -> list[str]:
+    found: list[str] = []
+    shape(statement, lambda name: found.append(name) or name if name in local else name)
+    return found
+
+
+def lcs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Indices of a longest common subsequence; ties are broken the same way whichever comes first."""
+    start = 0
+    while start < len(a) and start < len(b) and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    head = [(i, i) for i in range(start)]
+    tail = [(len(a) - end + i, len(b) - end + i) for i in range(end)]
+    x, y = list(a[start : len(a) - end]), list(b[start : len(b) - end])
+    swapped = (len(x), x) > (len(y), y)
+    if swapped:
+        x, y = y, x
+    table = [[0] * (len(y) + 1) for _ in range(len(x) + 1)]
+    for i in range(len(x) - 1, -1, -1):
+        row, below = table[i], table[i + 1]
+        for j in range(len(y) - 1, -1, -1):
+            row[j] = below[j + 1] + 1 if x[i] == y[j] else max(below[j], row[j + 1])
+    i = j = 0
+    middle = []
+    while i < len(x) and j < len(y):
+        if x[i] == y[j]:
+            middle.append((i, j))
+            i, j = i + 1, j + 1
+        elif table[i + 1][j] >= table[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    pairs = [((j, i) if swapped else (i, j)) for i, j in middle]
+    return head + [(i + start, j + start) for i, j in pairs] + tail
+
+
+def greedy(candidates: Mapping[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """Pairs in falling order of score, no index twice; equal scores fall to the nearest, then the first."""
+    used_a: set[int] = set()
+    used_b: set[int] = set()
+    found = []
+    for (i, j), _ in sorted(
+        candidates.items(), key=lambda item: (-item[1], abs(item[0][0] - item[0][1]), min(item[0]), max(item[0]))
+    ):
+        if i not in used_a and j not in used_b:
+            used_a.add(i)
+            used_b.add(j)
+            found.append((i, j))
+    return sorted(found)
+
+
+def similarity(a: Counter, b: Counter) -> float:
+    """Shared share of two multisets: 1 where they are equal, 0 where nothing is shared."""
+    total = sum(a.values()) + sum(b.values())
+    return 2 * sum((a & b).values()) / total if total else 1.0
+
+
+def words(text: str) -> Counter:
+    return Counter(text.replace("(", " ").replace(")", " ").replace("[", " ").replace("]", " ").split())
+
+
+@dataclass(eq=False)
+class Alignment:
+    """Two versions of the same code as pooled statements (a function, or a function and what was cut out of it).
+
+    `renamed`: (base name, head name) of locals that are the same under another name.
+    """
+
+    base: tuple[Function, ...]
+    head: tuple[Function, ...]
+    #: Global names that were renamed by the change, base -> head.
+    globals: Mapping[str, str]
+
+    @cached_property
+    def base_statements(self) -> list[Statement]:
+        return [s for f in self.base for s in f.statements]
+
+    @cached_property
+    def head_statements(self) -> list[Statement]:
+        return [s for f in self.head for s in f.statements]
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        base_locals = frozenset().union(*(f.locals for f in self.base))
+        head_locals = frozenset().union(*(f.locals for f in self.head))
+        gone, new = base_locals - head_locals, head_locals - base_locals
+        if not gone or not new:
+            return {}
+        votes: dict[tuple[str, str], int] = defaultdict(int)
+
+        def vote(a: Sequence[str], b: Sequence[str]) -> None:
+            for x, y in zip(a, b, strict=False):
+                if x in gone and y in new:
+                    votes[x, y] += 1
+
+        blank_a = [shape(s, lambda n: "§" if n in base_locals else n) for s in self.base_statements]
+        blank_b = [shape(s, lambda n: "§" if n in head_locals else n) for s in self.head_statements]
+        for i, j in lcs(blank_a, blank_b):
+            vote(
+                names_in_order(self.base_statements[i], base_locals),
+                names_in_order(self.head_statements[j], head_locals),
+            )
+        for f, g in zip(self.base, self.head, strict=False):
+            if len(f.parameters) == len(g.parameters):
+                vote([a.arg for a in f.parameters], [a.arg for a in g.parameters])
+        best_for_base = _best(votes, 0)
+        best_for_head = _best(votes, 1)
+        return {x: y for x, y in best_for_base.items() if best_for_head.get(y) == x}
+
+    @cached_property
+    def _canonical(self) -> tuple[dict[str, str], dict[str, str]]:
+        """For each side, name -> a name that both sides share and that does not depend on which side is base."""
+        both = {**self.renamed, **self.globals}
+        joint = {x: "~".join(sorted((x, y))) for x, y in both.items()}
+        return joint, {y: joint[x] for x, y in both.items()}
+
+    def base_key(self, node: ast.AST) -> str:
+        return dump(node, lambda n: self._canonical[0].get(n, n))
+
+    def head_key(self, node: ast.AST) -> str:
+        return dump(node, lambda n: self._canonical[1].get(n, n))
+
+    def base_name(self, name: str) -> str:
+        return self._canonical[0].get(name, name)
+
+    def head_name(self, name: str) -> str:
+        return self._canonical[1].get(name, name)
+
+    @cached_property
+    def base_shapes(self) -> list[str]:
+        return [shape(s, self.base_name) for s in self.base_statements]
+
+    @cached_property
+    def head_shapes(self) -> list[str]:
+        return [shape(s, self.head_name) for s in self.head_statements]
+
+    @cached_property
+    def equal(self) -> list[tuple[int, int]]:
+        """Statements that are the same in the same order."""
+        return lcs(self.base_shapes, self.head_shapes)
+
+    @cached_property
+    def pairs(self) -> dict[int, int]:
+        """Base statement -> head statement: the same, or the same place with another content."""
+        pairs = dict(self.equal)
+        taken = set(pairs.values())
+        left_a = [i for i in range(len(self.base_statements)) if i not in pairs]
+        left_b = [j for j in range(len(self.head_statements)) if j not in taken]
+        gaps = _gaps(self.equal, len(self.base_statements), len(self.head_statements))
+        many = len(left_a) * len(left_b) > MANY
+        words_a = {i: words(self.base_shapes[i]) for i in left_a}
+        words_b = {j: words(self.head_shapes[j]) for j in left_b}
+        candidates: dict[tuple[int, int], float] = {}
+        for i in left_a:
+            x = self.base_statements[i]
+            for j in left_b:
+                y = self.head_statements[j]
+                same_gap = gaps[0][i] == gaps[1][j]
+                if type(x.node) is not type(y.node) or (many and not same_gap):
+                    continue
+                score = similarity(words_a[i], words_b[j])
+                if same_gap:
+                    same_target = x.target() and self.base_name(x.target()) == self.head_name(y.target())
+                    score += 0.15 + 0.25 * bool(same_target)
+                if score >= SIMILAR:
+                    candidates[i, j] = score
+        pairs.update(greedy(candidates))
+        return pairs
+
+    @cached_property
+    def unmatched_base(self) -> list[int]:
+        """Statements of base that nothing in head equals or stands for."""
+        return [i for i in range(len(self.base_statements)) if i not in self.pairs]
+
+    @cached_property
+    def same(self) -> bool:
+        """Whether nothing differs but names."""
+        return self.base_shapes == self.head_shapes
+
+
+def _best(votes: Mapping[tuple[str, str], int], side: int) -> dict[str, str]:
+    """Each name's counterpart with the most votes, where no other has as many."""
+    by_name: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for pair, count in votes.items():
+        by_name[pair[side]].append((count, pair[1 - side]))
+    best = {}
+    for name, options in by_name.items():
+        options.sort(reverse=True)
+        if len(options) == 1 or options[0][0] > options[1][0]:
+            best[name] = options[0][1]
+    return best
+
+
+def _gaps(anchors: list[tuple[int, int]], n: int, m: int) -> tuple[list[int], list[int]]:
+    """For each statement of each side, the number of anchors before it."""
+
+    def count(size: int, positions: set[int]) -> list[int]:
+        found, seen = [], 0
+        for index in range(size):
+            found.append(seen)
+            seen += index in positions
+        return found
+
+    return count(n, {i for i, _ in anchors}), count(m, {j for _, j in anchors})

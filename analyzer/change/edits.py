@@ -1,0 +1,280 @@
+"""Edits from facts, and the reversal of edits.
+
+Direction is never decided by an extractor. A fact that only head has is added, one that only base has is removed, and
+a pair with two values is compared; so the edits of head -> base are the reversed edits of base -> head.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+
+from analyzer.change import guards
+from analyzer.change.align import Alignment
+from analyzer.change.extract import Fact
+from analyzer.change.launches import changed_options
+from analyzer.change.source import root_name
+from analyzer.model.change import Edit
+
+OPPOSITE = {
+    "added": "removed", "removed": "added", "introduced": "removed", "widened": "narrowed", "narrowed": "widened",
+    "assumed": "honoured", "honoured": "assumed", "extracted": "inlined", "inlined": "extracted",
+    "loosened": "tightened", "tightened": "loosened", "skipped": "unskipped", "unskipped": "skipped",
+}  # fmt: skip
+#: Nouns whose appearance is called an introduction.
+INTRODUCED = frozenset({"in-place", "alias-returned", "low-precision-round-trip"})
+#: Facts that are about a place in the order of the code: one that moved is gone here and new there.
+POSITIONAL = frozenset({"barrier"})
+#: Facts that say nothing where their statement has no counterpart.
+ONLY_PAIRED = frozenset(
+    {"dtype-argument", "mask", "comparison", "operator", "constant", "stride", "launch", "tolerance"}
+)
+#: Facts that count only where what they apply to is known to both versions.
+OF_SOMETHING = frozenset({"cast", "contiguity", "index"})
+
+
+def appeared(noun: str) -> str:
+    return f"{noun}-introduced" if noun in INTRODUCED else f"{noun}-added"
+
+
+def reverse_kind(kind: str) -> str:
+    """The kind of the same edit in the reversed diff (``cast-added`` -> ``cast-removed``)."""
+    noun, _, way = kind.rpartition("-")
+    if way == "removed" and noun in INTRODUCED:
+        return f"{noun}-introduced"
+    return f"{noun}-{OPPOSITE.get(way, way)}"
+
+
+def reverse(edit: Edit) -> Edit:
+    """The edit as the reversed diff says it: kind swapped, sides swapped."""
+    detail = dict(edit.detail)
+    swapped: dict = {}
+    for name, value in detail.items():
+        if name.endswith("_before"):
+            name = name.removesuffix("_before") + "_after"
+        elif name.endswith("_after"):
+            name = name.removesuffix("_after") + "_before"
+        swapped[name] = value
+    return edit.model_copy(
+        update={
+            "kind": reverse_kind(edit.kind),
+            "symbol": str(swapped.get("symbol_after", edit.symbol)),
+            "path": str(swapped.get("path_after", edit.path)),
+            "base_line": edit.head_line,
+            "head_line": edit.base_line,
+            "before": edit.after,
+            "after": edit.before,
+            "detail": dict(sorted(swapped.items())),
+        }
+    )
+
+
+def sort_key(edit: Edit) -> tuple:
+    """Order of a list of edits: the same for both directions up to the sides' line numbers."""
+    lines = sorted((edit.base_line or edit.head_line or 0, edit.head_line or edit.base_line or 0))
+    return (edit.path, *lines, min(edit.kind, reverse_kind(edit.kind)), edit.symbol, edit.before + edit.after)
+
+
+Pair = tuple[Fact | None, Fact | None]
+
+
+def match(base: list[Fact], head: list[Fact], alignment: Alignment) -> list[Pair]:
+    """Pair the facts of one noun: the same fact first, then the same place, then the same subject."""
+    noun = (base or head)[0].noun if base or head else ""
+    back = {j: i for i, j in alignment.pairs.items()}
+    pairs: list[Pair] = []
+
+    def where(fact: Fact, side: str) -> int | None:
+        """The pair of statements that the fact is in, by its base index."""
+        if side == "base":
+            return fact.place if fact.place in alignment.pairs else None
+        return back.get(fact.place)
+
+    def take(key: Callable[[Fact, str], Hashable | None]) -> None:
+        waiting: dict[Hashable, list[Fact]] = defaultdict(list)
+        for fact in base:
+            if (its := key(fact, "base")) is not None:
+                waiting[its].append(fact)
+        for fact in list(head):
+            its = key(fact, "head")
+            if its is not None and waiting[its]:
+                other = waiting[its].pop(0)
+                pairs.append((other, fact))
+                base.remove(other)
+                head.remove(fact)
+
+    def placed(*parts: Callable[[Fact], Hashable]) -> Callable[[Fact, str], Hashable | None]:
+        """The same pair of statements, and the same of `parts`."""
+        return lambda f, side: None if where(f, side) is None else (where(f, side), *(part(f) for part in parts))
+
+    base, head = list(base), list(head)
+    for key in _stages(noun, placed):
+        take(key)
+    return pairs + [(fact, None) for fact in base] + [(None, fact) for fact in head]
+
+
+def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hashable | None]]:
+    """Keys under which two facts of a noun are the same fact, from the surest on."""
+
+    def anchor(f: Fact) -> Hashable:
+        return f.anchor
+
+    def value(f: Fact) -> Hashable:
+        return f.value
+
+    def elsewhere(*parts: Callable[[Fact], Hashable]) -> Callable[[Fact, str], Hashable]:
+        return lambda f, side: tuple(part(f) for part in parts)
+
+    yield placed(anchor, value)
+    if noun in POSITIONAL:
+        return
+    yield elsewhere(anchor, value)
+    if noun == "copy":  # a copy in another dtype is another copy
+        yield placed(lambda f: f.value[0])
+        yield elsewhere(anchor, lambda f: f.value[0])
+        return
+    yield placed(anchor)
+    yield placed(value)
+    if noun == "dtype-argument":
+        yield placed(lambda f: f.detail["call"])
+    if noun in ("cast", "index", "allocation", "launch", "guard"):
+        yield elsewhere(anchor)
+    if noun in ("cast", "index", "allocation", "launch", "guard", "mask", "seed-or-rng"):
+        yield placed()
+
+
+def edits_of(pairs: Iterable[Pair], alignment: Alignment) -> list[Edit]:
+    """The edits of paired facts of one noun."""
+    found = []
+    for base, head in pairs:
+        kind = _kind(base, head, alignment)
+        if kind:
+            found.append(_edit(kind, base, head, alignment))
+    return found
+
+
+def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
+    noun = (base or head).noun
+    if base is None or head is None:
+        one = base or head
+        if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
+            return ""
+        if noun == "index":
+            wide = (one.value == 64) == (head is not None)
+            return "index-widened" if wide else "index-narrowed"
+        if noun == "seed-or-rng":
+            return "seed-or-rng-changed"
+        return f"{noun}-removed" if head is None else appeared(noun)
+    if base.present != head.present:
+        return appeared(noun) if head.present else f"{noun}-removed"
+    if base.value == head.value:
+        return ""
+    if noun == "index":
+        return "index-widened" if head.value > base.value else "index-narrowed"
+    if noun == "guard":
+        return f"guard-{guards.direction(base.value, head.value)}"
+    if noun == "stride":
+        return "stride-assumed" if head.value == "size" else "stride-honoured"
+    if noun == "tolerance":
+        return f"tolerance-{'loosened' if head.value > base.value else 'tightened'}"
+    return f"{noun}-changed"
+
+
+def _known(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
+    """Whether the other version has the statement, or the variable that the fact applies to."""
+    paired = fact.place in alignment.pairs if in_base else fact.place in alignment.pairs.values()
+    if paired or fact.operand is None:
+        return True
+    name = (alignment.base_name if in_base else alignment.head_name)(root_name(fact.operand))
+    others, rename = (alignment.head, alignment.head_name) if in_base else (alignment.base, alignment.base_name)
+    return any(name in {rename(local) for local in f.locals} for f in others)
+
+
+def _edit(kind: str, base: Fact | None, head: Fact | None, alignment: Alignment) -> Edit:
+    one = head or base
+    detail = dict(one.detail)
+    if base is not None and head is not None:
+        detail = {}
+        options = changed_options(base, head) if base.noun == "launch" else {}
+        if options:
+            detail["options"] = ", ".join(options)
+            for name, (before, after) in options.items():
+                detail |= {f"{name}_before": before, f"{name}_after": after}
+        for name in sorted(base.detail.keys() | head.detail.keys()):
+            before, after = base.detail.get(name, ""), head.detail.get(name, "")
+            detail |= {name: after} if before == after else {f"{name}_before": before, f"{name}_after": after}
+        if base.present != head.present:  # the fact is of one side: say it plainly
+            detail = dict((head if head.present else base).detail)
+    base_line, before = (base.line, base.text) if base else _counterpart(head, alignment, "base")
+    head_line, after = (head.line, head.text) if head else _counterpart(base, alignment, "head")
+    return make(kind, base, head, base_line, head_line, before, after, detail)
+
+
+def make(kind, base, head, base_line, head_line, before, after, detail) -> Edit:
+    """An edit whose sides may lie in functions or files of other names."""
+    one = head or base
+    detail = {name: value for name, value in detail.items() if value != ""}
+    if base is not None and head is not None:
+        if base.function.name != head.function.name:
+            detail |= {"symbol_before": base.function.name, "symbol_after": head.function.name}
+        if base.function.path != head.function.path:
+            detail |= {"path_before": base.function.path, "path_after": head.function.path}
+    return Edit(
+        kind=kind, path=one.function.path, symbol=one.function.name, base_line=base_line, head_line=head_line,
+        before=before, after=after, detail=dict(sorted(detail.items())),
+    )  # fmt: skip
+
+
+def _counterpart(fact: Fact, alignment: Alignment, side: str) -> tuple[int | None, str]:
+    """Where the other side has the statement of a fact that it has not: the operand there, or the line alone."""
+    if side == "base":
+        place = next((i for i, j in alignment.pairs.items() if j == fact.place), None)
+        statements, key, own = alignment.base_statements, alignment.base_key, alignment.head_key
+    else:
+        place = alignment.pairs.get(fact.place)
+        statements, key, own = alignment.head_statements, alignment.head_key, alignment.base_key
+    if place is None:
+        return None, ""
+    statement = statements[place]
+    if fact.operand is not None:
+        wanted = own(fact.operand)
+        for node in statement.nodes:
+            if type(node) is type(fact.operand) and key(node) == wanted and isinstance(node, ast.expr):
+                return node.lineno, statement.function.module.segment(node)
+    return statement.line, ""
+
+
+def _lines(kind: str) -> tuple[tuple[str, str], ...]:
+    """Names in `detail` for the lines of several places, and the lines' fields."""
+    way = kind.rpartition("-")[2]
+    if way in ("added", "introduced"):
+        return (("lines", "head_line"),)
+    if way == "removed":
+        return (("lines", "base_line"),)
+    return ("lines_before", "base_line"), ("lines_after", "head_line")
+
+
+def merge(edits: list[Edit]) -> list[Edit]:
+    """One edit for all places of a symbol where the same thing holds, with their number and lines."""
+    groups: dict[tuple, list[Edit]] = defaultdict(list)
+    for edit in edits:
+        groups[edit.path, edit.symbol, edit.kind, tuple(sorted(edit.detail.items()))].append(edit)
+    merged = []
+    for group in groups.values():
+        group.sort(key=lambda e: sorted((e.base_line or e.head_line or 0, e.head_line or e.base_line or 0)))
+        first = group[0]
+        if len(group) > 1:
+            lines = {}
+            for name, attribute in _lines(first.kind):
+                numbers = [getattr(e, attribute) for e in group]
+                if all(numbers):
+                    lines[name] = ", ".join(map(str, numbers))
+            first = first.model_copy(
+                update={
+                    "count": sum(e.count for e in group),
+                    "detail": dict(sorted((first.detail | lines).items())),
+                }
+            )
+        merged.append(first)
+    return sorted(merged, key=sort_key)

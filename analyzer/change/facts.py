@@ -1,0 +1,215 @@
+"""Change facts: from the two sides of the changed files to edits with a meaning.
+
+`change_edits` reads all files together, because functions move between files and a copy protects what other files do.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from analyzer.change import extract, guards, launches, operations, testing
+from analyzer.change.align import Alignment, dump
+from analyzer.change.edits import edits_of, make, match, merge
+from analyzer.change.functions import Matching, match_functions
+from analyzer.change.parameters import _At, signature_edits
+from analyzer.change.source import Function, Module, parse
+from analyzer.model.base import Text
+from analyzer.model.change import Edit, Symbol
+
+CODE = (*extract.EXTRACTORS, extract.orderings, guards.guards, launches.launches, launches.strides,
+        launches.stride_arguments)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SourcePair:
+    """One changed file: its text on both sides, None where that side has no such file."""
+
+    path: str
+    previous_path: str | None
+    base: str | None
+    head: str | None
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    symbols: tuple[Symbol, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    notes: tuple[Text, ...] = ()
+
+
+class Definitions(Protocol):
+    """The rest of a revision's tree, by name."""
+
+    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
+        """(path, source) of the files that define a function, class or method called `name`. `side`: base or head."""
+        ...
+
+
+class NoTree:
+    """A tree of which only the changed files are known."""
+
+    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
+        return []
+
+
+def file_facts(path: str, base: str | None, head: str | None, previous_path: str | None = None) -> FileFacts:
+    """The facts of one file by itself."""
+    return change_edits([SourcePair(path, previous_path, base, head)], NoTree())[path]
+
+
+def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFacts]:
+    """The facts of all changed files, by path (of head, or of base for a file that was deleted)."""
+    python = [f for f in files if f.path.endswith(".py")]
+    base = {f.previous_path or f.path: parse(f.previous_path or f.path, f.base) for f in python}
+    head = {f.path: parse(f.path, f.head) for f in python}
+    renames = {f.previous_path: f.path for f in python if f.previous_path}
+    whole = [f for f in python if not (base[f.previous_path or f.path].notes or head[f.path].notes)]
+
+    matching = match_functions(
+        [x for f in whole for x in base[f.previous_path or f.path].functions.values()],
+        [x for f in whole for x in head[f.path].functions.values()],
+        renames,
+    )
+    edits = list(_function_edits(matching))
+    for alignment in matching.alignments:
+        edits += _alignment_edits(alignment)
+    symbols = _symbols(matching)
+    for f in whole:
+        changed = _constants(base[f.previous_path or f.path], head[f.path])
+        edits += [edit for edit, _ in changed if edit]
+        symbols.setdefault(f.path, []).extend(symbol for _, symbol in changed)
+
+    by_path: dict[str, list[Edit]] = {}
+    for edit in merge(edits):
+        by_path.setdefault(renames.get(edit.path, edit.path), []).append(edit)
+    return {
+        f.path: FileFacts(
+            tuple(sorted(symbols.get(f.path, []), key=lambda s: (s.head_line or s.base_line or 0, s.name))),
+            tuple(by_path.get(f.path, [])),
+            tuple(base[f.previous_path or f.path].notes + head[f.path].notes) if f.path in head else (),
+        )
+        for f in files
+    }
+
+
+def _alignment_edits(alignment: Alignment) -> list[Edit]:
+    """Edits inside a function that both sides have."""
+    if testing.is_test_path(alignment.head[0].path):
+        return _matched(alignment, testing.EXTRACTORS) + list(_test_edits(alignment))
+    edits = _matched(alignment, CODE) + list(signature_edits(alignment))
+    same = set(alignment.equal)
+    changed = Alignment(alignment.base, alignment.head, alignment.globals)
+    changed.__dict__["pairs"] = {i: j for i, j in alignment.pairs.items() if (i, j) not in same}
+    return edits + _matched(changed, operations.EXTRACTORS)
+
+
+def _matched(alignment: Alignment, extractors) -> list[Edit]:
+    base = extract.facts(alignment.base_statements, alignment.base_key, extractors)
+    head = extract.facts(alignment.head_statements, alignment.head_key, extractors)
+    edits = []
+    for noun in dict.fromkeys(f.noun for f in [*base, *head]):
+        pairs = match([f for f in base if f.noun == noun], [f for f in head if f.noun == noun], alignment)
+        edits += edits_of(pairs, alignment)
+    return edits
+
+
+def _test_edits(alignment: Alignment) -> Iterator[Edit]:
+    base, head = alignment.base[0], alignment.head[0]
+    if not testing.is_test(head):
+        return
+    x, y = testing.skips(base), testing.skips(head)
+    for text in sorted(x.keys() ^ y.keys()):
+        skipped = text in y
+        before, after = ("", text) if skipped else (text, "")
+        kind = "test-skipped" if skipped else "test-unskipped"
+        yield make(kind, _At(base), _At(head), base.line, head.line, before, after, {"by": text})
+    cases = [" ".join(testing.parametrization(f)) for f in (base, head)]
+    if cases[0] != cases[1] or not alignment.same:
+        detail = {"cases_before": cases[0], "cases_after": cases[1]} if cases[0] != cases[1] else {}
+        yield make("test-changed", _At(base), _At(head), base.line, head.line, "", "", detail)
+
+
+def _function_edits(matching: Matching) -> Iterator[Edit]:
+    """Functions that came, went, or have another name or place."""
+    for function in matching.added:
+        noun = "test" if testing.is_test(function) else "function"
+        yield make(f"{noun}-added", None, _At(function), None, function.line, "", _header(function), _what(function))
+    for function in matching.removed:
+        noun = "test" if testing.is_test(function) else "function"
+        yield make(f"{noun}-removed", _At(function), None, function.line, None, _header(function), "", _what(function))
+    for base, head in matching.renamed:
+        moved = base.path != head.path or base.simple_name == head.simple_name
+        kind = "function-moved" if moved else "function-renamed"
+        yield make(kind, _At(base), _At(head), base.line, head.line, _header(base), _header(head), _what(head))
+    for origin, new in matching.extracted:
+        detail = _what(new) | {"origin": origin.name}
+        yield make("function-extracted", None, _At(new), None, new.line, "", _header(new), detail)
+    for gone, into in matching.inlined:
+        detail = _what(gone) | {"origin": into.name}
+        yield make("function-inlined", _At(gone), None, gone.line, None, _header(gone), "", detail)
+
+
+def _what(function: Function) -> dict:
+    return {"what": function.kind}
+
+
+def _header(function: Function) -> str:
+    """``def name(parameters)`` without annotations' line breaks."""
+    return f"def {function.simple_name}({', '.join(p.arg for p in function.parameters)})"
+
+
+def _symbols(matching: Matching) -> dict[str, list[Symbol]]:
+    found: dict[str, list[Symbol]] = {}
+
+    def add(function: Function, **more) -> None:
+        found.setdefault(function.path, []).append(Symbol(name=function.name, kind=function.kind, **more))
+
+    renamed = {id(head): base for base, head in matching.renamed}
+    for function in [*matching.added, *(new for _, new in matching.extracted)]:
+        add(function, change="added", head_line=function.line)
+    for function in [*matching.removed, *(gone for gone, _ in matching.inlined)]:
+        add(function, change="removed", base_line=function.line)
+    for base, head in matching.renamed:
+        change = "renamed" if base.path == head.path and base.simple_name != head.simple_name else "moved"
+        add(head, change=change, previous_name=base.name, base_line=base.line, head_line=head.line)
+    for alignment in matching.alignments:
+        base, head = alignment.base[0], alignment.head[0]
+        if id(head) in renamed:
+            continue
+        signature = any(True for _ in signature_edits(alignment))
+        if signature or not alignment.same or alignment.renamed or _decorated(base) != _decorated(head):
+            change = "signature" if signature else "body"
+            add(head, change=change, base_line=base.line, head_line=head.line)
+    return found
+
+
+def _decorated(function: Function) -> list[str]:
+    return [dump(d, str) for d in function.node.decorator_list]
+
+
+def _constants(base: Module, head: Module) -> list[tuple[Edit | None, Symbol]]:
+    """Module and class constants: those that only one side has are symbols, those with another value are edits."""
+    found: list[tuple[Edit | None, Symbol]] = []
+    for name in dict.fromkeys([*base.constants, *head.constants]):
+        x, y = base.constants.get(name), head.constants.get(name)
+        lines = {"base_line": x.lineno if x else None, "head_line": y.lineno if y else None}
+        if x is None or y is None:
+            change = "added" if x is None else "removed"
+            found.append((None, Symbol(name=name, kind="constant", change=change, **lines)))
+        elif dump(x.value, str) != dump(y.value, str):
+            before, after = ast.unparse(x.value), ast.unparse(y.value)
+            configs = any("Config" in text and "num_warps" in text for text in (before, after))
+            kind = "launch-changed" if configs else "constant-changed"
+            detail = {"options": "autotune"} if configs else {"value_before": before[:200], "value_after": after[:200]}
+            edit = Edit(
+                kind=kind, path=head.path, symbol=name, before=before, after=after, detail=dict(sorted(detail.items())),
+                **lines,
+            )  # fmt: skip
+            found.append((edit, Symbol(name=name, kind="constant", change="body", **lines)))
+    return found
+
+
+__all__ = ["Definitions", "FileFacts", "NoTree", "SourcePair", "change_edits", "file_facts"]

@@ -1,0 +1,131 @@
+"""Comparisons, operators and constants of a statement: what differs where its structure is the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzer.change.dtypes import dtype_of
+from analyzer.change.extract import Fact, View
+from analyzer.change.guards import is_guard
+from analyzer.change.launches import tile_statements
+from analyzer.change.source import last_name
+from analyzer.change.vocabulary import BYTES, TOLERANCES
+
+MIRRORED = {"Lt": "Gt", "Gt": "Lt", "LtE": "GtE", "GtE": "LtE"}
+SYMBOLS = {
+    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=", "Is": "is", "IsNot": "is not",
+    "In": "in", "NotIn": "not in", "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
+    "Pow": "**", "LShift": "<<", "RShift": ">>", "BitOr": "|", "BitAnd": "&", "BitXor": "^", "MatMult": "@",
+    "And": "and", "Or": "or", "Not": "not", "USub": "-", "Invert": "~",
+}  # fmt: skip
+#: Calls whose string arguments are messages.
+MESSAGES = frozenset({"warning", "warning_once", "info", "info_once", "debug", "error", "exception", "print", "warn"})
+
+
+class _Blank(ast.NodeTransformer):
+    """Numbers, truth values and strings replaced, so that only structure is left."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return node if node.value is None or node.value is Ellipsis else ast.Name("#", ast.Load())
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            return ast.Name("#", ast.Load())
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if dtype_of(node) in BYTES and isinstance(node.value, ast.Name):
+            return ast.Name("#", ast.Load())
+        return self.generic_visit(node)
+
+
+def blank(node: ast.AST, view: View) -> str:
+    """The key of a node without its constants."""
+    return view.key(_Blank().visit(_copy(node)))
+
+
+def _copy(node: ast.AST) -> ast.AST:
+    made = type(node)()
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            value = _copy(value)
+        elif isinstance(value, list):
+            value = [_copy(v) if isinstance(v, ast.AST) else v for v in value]
+        setattr(made, name, value)
+    return made
+
+
+def comparisons(view: View) -> Iterator[Fact]:
+    if is_guard(view.statement.node):
+        return
+    for node in view.statement.nodes:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            op = type(node.ops[0]).__name__
+            left, right = blank(node.left, view), blank(node.comparators[0], view)
+            if op in MIRRORED and left > right:
+                left, right, op = right, left, MIRRORED[op]
+            yield view.fact("comparison", node, f"{left} {right}", op, detail={"operator": SYMBOLS[op]})
+
+
+def operators(view: View) -> Iterator[Fact]:
+    """Arithmetic and boolean operators, and which of Triton's operations is called, each by its operands."""
+    for node in view.statement.nodes:
+        if isinstance(node, ast.BinOp):
+            op, operands = type(node.op).__name__, [node.left, node.right]
+        elif isinstance(node, ast.AugAssign):
+            op, operands = type(node.op).__name__, [node.target, node.value]
+        elif isinstance(node, ast.BoolOp) and not is_guard(view.statement.node):
+            op, operands = type(node.op).__name__, node.values
+        elif view.op(node) and node.args and not view.op(node).startswith(("load", "store", "atomic_")):
+            op, operands = view.op(node), node.args
+        else:
+            continue
+        anchor = type(node).__name__ + " ".join(blank(o, view) for o in operands)
+        yield view.fact("operator", node, anchor, op, detail={"operator": SYMBOLS.get(op, op)})
+
+
+def constants(view: View) -> Iterator[Fact]:
+    """Constants by the expression around them; messages, launch options and tolerances are other facts."""
+    statement = view.statement
+    if isinstance(statement.node, ast.Raise) or is_guard(statement.node):
+        return
+    if statement.index in tile_statements(view.function):
+        return
+    for part in statement.parts:
+        yield from _constants(part, None, view)
+
+
+def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fact]:
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and last_name(node.func) in MESSAGES):
+        return
+    if isinstance(node, ast.keyword) and node.arg in TOLERANCES:
+        return
+    number = node
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = node.operand
+    if isinstance(number, ast.Constant):
+        text = isinstance(number.value, str | bytes)
+        if (
+            number.value is None
+            or number.value is Ellipsis
+            or (text and not isinstance(parent, ast.Compare | ast.keyword))
+        ):
+            return
+        yield _constant(node, parent, view, ast.unparse(node))
+        return
+    if isinstance(node, ast.Attribute) and dtype_of(node) in BYTES and isinstance(node.value, ast.Name):
+        if not isinstance(parent, ast.Call | ast.keyword):
+            yield _constant(node, parent, view, dtype_of(node))
+        return
+    around = node if isinstance(node, ast.expr | ast.stmt | ast.keyword) else parent
+    for child in ast.iter_child_nodes(node):
+        yield from _constants(child, around, view)
+
+
+def _constant(node: ast.AST, parent: ast.AST | None, view: View, value: str) -> Fact:
+    around = blank(parent, view) if parent is not None else ""
+    return view.fact("constant", node, around, value, detail={"value": value})
+
+
+EXTRACTORS = (comparisons, operators, constants)

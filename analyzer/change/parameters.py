@@ -1,0 +1,87 @@
+"""What changed in a function's signature and in what surrounds it: parameters, defaults, launch decorators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzer.change.align import Alignment
+from analyzer.change.edits import make
+from analyzer.change.launches import autotune
+from analyzer.change.source import Function
+from analyzer.model.change import Edit
+
+
+def signature_edits(alignment: Alignment) -> Iterator[Edit]:
+    """Edits of the first function of each side; those cut out of it have no other version."""
+    base, head = alignment.base[0], alignment.head[0]
+    x = {alignment.base_name(p.arg): p for p in base.parameters}
+    y = {alignment.head_name(p.arg): p for p in head.parameters}
+    defaults_x, defaults_y = _defaults(base), _defaults(head)
+    for name in dict.fromkeys([*x, *y]):
+        p, q = x.get(name), y.get(name)
+        if p is None or q is None:
+            one, function, has = (q, head, defaults_y) if p is None else (p, base, defaults_x)
+            detail = {"parameter": one.arg, "required": one.arg not in has, "kernel": function.is_kernel}
+            yield _edit("parameter", p, q, base, head, detail)
+            continue
+        if p.arg != q.arg:
+            detail = {"renamed": True, "name_before": p.arg, "name_after": q.arg, "kernel": head.is_kernel}
+            yield _edit("parameter", p, q, base, head, detail)
+        elif _constexpr(p) != _constexpr(q):
+            detail = {"parameter": p.arg, "constexpr_before": _constexpr(p), "constexpr_after": _constexpr(q)}
+            yield _edit("parameter", p, q, base, head, detail)
+        a, b = defaults_x.get(p.arg), defaults_y.get(q.arg)
+        if (a is None) != (b is None) or (a is not None and alignment.base_key(a) != alignment.head_key(b)):
+            detail = {
+                "parameter": q.arg if p.arg == q.arg else alignment.head_name(q.arg),
+                "default_before": ast.unparse(a) if a is not None else "",
+                "default_after": ast.unparse(b) if b is not None else "",
+            }
+            yield _edit("default", p, q, base, head, detail)
+    if not (x.keys() ^ y.keys()) and [n for n in x] != [n for n in y]:
+        detail = {
+            "order_before": ", ".join(p.arg for p in x.values()),
+            "order_after": ", ".join(p.arg for p in y.values()),
+        }
+        yield _edit("parameter", base.node.args, head.node.args, base, head, detail)
+    yield from _decorators(base, head)
+
+
+def _decorators(base: Function, head: Function) -> Iterator[Edit]:
+    x, y = autotune(base), autotune(head)
+    for name in sorted(x.keys() | y.keys()):
+        before, after = x.get(name, ""), y.get(name, "")
+        if before != after:
+            yield make(
+                "launch-changed", _At(base), _At(head), base.line, head.line, before, after,
+                {"kernel": head.simple_name, "options": name},
+            )  # fmt: skip
+
+
+class _At:
+    """Stands for a fact of a whole function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+
+def _edit(noun: str, p: ast.AST | None, q: ast.AST | None, base: Function, head: Function, detail: dict) -> Edit:
+    way = "changed" if p is not None and q is not None else "removed" if q is None else "added"
+    before = ast.unparse(p) if p is not None else ""
+    after = ast.unparse(q) if q is not None else ""
+    return make(
+        f"{noun}-{way}", _At(base), _At(head), getattr(p, "lineno", base.line), getattr(q, "lineno", head.line),
+        before, after, detail,
+    )  # fmt: skip
+
+
+def _defaults(function: Function) -> dict[str, ast.expr]:
+    a = function.node.args
+    positional = [*a.posonlyargs, *a.args]
+    found = dict(zip((p.arg for p in positional[len(positional) - len(a.defaults) :]), a.defaults, strict=True))
+    return found | {p.arg: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None}
+
+
+def _constexpr(parameter: ast.arg) -> bool:
+    return parameter.annotation is not None and "constexpr" in ast.unparse(parameter.annotation)

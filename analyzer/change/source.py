@@ -1,0 +1,354 @@
+"""Reading one file: its functions, constants and imports, and the statements of a function in order."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import TypeVar
+
+from analyzer.model.base import Text
+
+R = TypeVar("R")
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """A simple statement, or the header of a compound one; `parts` are its own expressions.
+
+    `conditions`: the tests around it, each with whether the statement runs where the test holds.
+    """
+
+    index: int
+    node: ast.stmt
+    parts: tuple[ast.AST, ...]
+    conditions: tuple[tuple[ast.expr, bool], ...]
+    function: Function
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the statement's own expressions; a comprehension's or lambda's included."""
+        return tuple(node for part in self.parts for node in ast.walk(part))
+
+    @cached_property
+    def calls(self) -> tuple[ast.Call, ...]:
+        return tuple(node for node in self.nodes if isinstance(node, ast.Call))
+
+    def target(self) -> str:
+        """The name or attribute that the statement assigns, empty where there is none or several."""
+        node = self.node
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            return ast.unparse(node.targets[0])
+        if isinstance(node, ast.AugAssign | ast.AnnAssign):
+            return ast.unparse(node.target)
+        return ""
+
+    @property
+    def condition(self) -> str:
+        return " and ".join(
+            ast.unparse(test) if holds else f"not ({ast.unparse(test)})" for test, holds in self.conditions
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function or method; `name` is qualified within its file."""
+
+    name: str
+    node: FunctionNode
+    module: Module
+    owner: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.module.path
+
+    @property
+    def simple_name(self) -> str:
+        return self.node.name
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @cached_property
+    def text(self) -> str:
+        first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+        return "\n".join(self.module.lines[first - 1 : self.node.end_lineno])
+
+    @cached_property
+    def parameters(self) -> tuple[ast.arg, ...]:
+        a = self.node.args
+        rest = [x for x in (a.vararg, a.kwarg) if x]
+        return (*a.posonlyargs, *a.args, *a.kwonlyargs, *rest)
+
+    @cached_property
+    def positional(self) -> tuple[str, ...]:
+        """Names of the parameters that can be given by position, without self or cls of a method."""
+        names = [a.arg for a in (*self.node.args.posonlyargs, *self.node.args.args)]
+        static = any(last_name(d) == "staticmethod" for d in self.node.decorator_list)
+        return tuple(names[1:] if self.owner and not static else names)
+
+    @cached_property
+    def is_kernel(self) -> bool:
+        """A ``jit`` decorator that is not another framework's."""
+        return any(self.module.is_jit(decorator) for decorator in self.node.decorator_list)
+
+    @property
+    def kind(self) -> str:
+        return "kernel" if self.is_kernel else "method" if self.owner else "function"
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        found: list[Statement] = []
+        _flatten(self, self.node.body, (), found)
+        return tuple(found)
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """Names bound in the function: parameters and everything stored."""
+        names = {a.arg for a in self.parameters}
+        for statement in self.statements:
+            for node in statement.nodes:
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                    names.add(node.id)
+        return frozenset(names)
+
+    @cached_property
+    def assigned(self) -> dict[str, list[tuple[Statement, ast.expr]]]:
+        """Name -> the expressions assigned to it, with their statements; tuples are taken apart."""
+        found: dict[str, list[tuple[Statement, ast.expr]]] = {}
+        for statement in self.statements:
+            node = statement.node
+            if isinstance(node, ast.AnnAssign) and node.value is not None:
+                pairs = [(node.target, node.value)]
+            elif isinstance(node, ast.Assign):
+                pairs = [(target, node.value) for target in node.targets]
+            else:
+                continue
+            for target, value in pairs:
+                if isinstance(target, ast.Tuple):
+                    values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
+                    for one, its in zip(target.elts, values, strict=False):
+                        if isinstance(one, ast.Name):
+                            found.setdefault(one.id, []).append((statement, its))
+                elif isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append((statement, value))
+        return found
+
+
+@dataclass(eq=False)
+class Module:
+    """One file of one revision. A file that cannot be parsed has no functions and a note."""
+
+    path: str
+    text: str
+    tree: ast.Module = field(default_factory=lambda: ast.Module(body=[], type_ignores=[]))
+    notes: tuple[Text, ...] = ()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Qualified name -> function, nested ones included; a later definition of the same name wins."""
+        found: dict[str, Function] = {}
+
+        def visit(body: list[ast.stmt], prefix: str, owner: str) -> None:
+            for node in body:
+                if isinstance(node, FunctionNode):
+                    name = f"{prefix}{node.name}"
+                    found[name] = Function(name, node, self, owner)
+                    visit(node.body, f"{name}.", "")
+                elif isinstance(node, ast.ClassDef):
+                    visit(node.body, f"{prefix}{node.name}.", f"{prefix}{node.name}")
+                else:
+                    for block in _blocks(node):
+                        visit(block, prefix, owner)
+
+        visit(self.tree.body, "", "")
+        return found
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
+
+    @cached_property
+    def constants(self) -> dict[str, ast.stmt]:
+        """Name -> the assignment at module or class level, qualified by the class."""
+        found: dict[str, ast.stmt] = {}
+
+        def visit(body: list[ast.stmt], prefix: str) -> None:
+            for node in body:
+                if isinstance(node, ast.ClassDef):
+                    visit(node.body, f"{prefix}{node.name}.")
+                elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                    found[prefix + node.targets[0].id] = node
+                elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+                    found[prefix + node.target.id] = node
+                elif not isinstance(node, FunctionNode):
+                    for block in _blocks(node):
+                        visit(block, prefix)
+
+        visit(self.tree.body, "")
+        return found
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        """Local name -> dotted name that it stands for."""
+        found: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for name in node.names:
+                    found[name.asname or name.name.split(".")[0]] = (
+                        name.name if name.asname else name.name.split(".")[0]
+                    )
+            elif isinstance(node, ast.ImportFrom):
+                prefix = "." * node.level + (node.module or "")
+                for name in node.names:
+                    found[name.asname or name.name] = f"{prefix}.{name.name}"
+        return found
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """Local names of Triton's language module, imported from Triton or re-exported as ``tl``."""
+        return frozenset(
+            local
+            for local, dotted in self.imports.items()
+            if dotted.endswith(("triton.language", ".tl", "gluon.language")) or dotted == "tl"
+        )
+
+    def is_jit(self, decorator: ast.expr) -> bool:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if last_name(target) != "jit":
+            return False
+        root = self.imports.get(root_name(target), root_name(target))
+        return not root.startswith(("torch", "numba", "jax"))
+
+    def language_call(self, node: ast.AST) -> str:
+        """The operation's name where `node` calls one of Triton's language (``load``), else empty."""
+        if not isinstance(node, ast.Call):
+            return ""
+        func = node.func
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in self.languages:
+            return func.attr
+        if isinstance(func, ast.Name) and self.imports.get(func.id, "").startswith("triton.language."):
+            return self.imports[func.id].rsplit(".", 1)[1]
+        return ""
+
+    def segment(self, node: ast.AST) -> str:
+        """The source of a node, as it is written; `ast.get_source_segment` would split the file anew."""
+        lines = self.lines[node.lineno - 1 : node.end_lineno]
+        lines[-1] = lines[-1].encode()[: node.end_col_offset].decode()
+        lines[0] = lines[0].encode()[node.col_offset :].decode()
+        return "\n".join(lines)
+
+
+def once(find: Callable[[Function], R]) -> Callable[[Function], R]:
+    """Compute something of a function once, and keep it with the function."""
+
+    @wraps(find)
+    def found(function: Function) -> R:
+        kept = function.__dict__
+        if find not in kept:
+            kept[find] = find(function)
+        return kept[find]
+
+    return found
+
+
+def parse(path: str, text: str | None) -> Module:
+    """Read one side of a file; None is a file that this side has not."""
+    if text is None:
+        return Module(path, "")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes of the code under analysis are not ours to report
+            return Module(path, text, ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        where = f" (line {line})" if line else ""
+        return Module(
+            path,
+            text,
+            notes=(
+                Text(
+                    en=f"{path} cannot be parsed{where}: its edits are not listed.",
+                    zh=f"{path} 无法解析{f'（第 {line} 行）' if line else ''}：未列出其语义改动。",
+                ),
+            ),
+        )
+
+
+def last_name(node: ast.AST) -> str:
+    """``c`` of ``a.b.c``, of ``a.b.c(...)`` and of ``c``."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def root_name(node: ast.AST) -> str:
+    """``a`` of ``a.b[0].c(...)``, empty where the expression does not start with a name."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """An argument given by position or by keyword."""
+    return call.args[position] if len(call.args) > position else keyword(call, name)
+
+
+def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
+    blocks = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
+    blocks += [handler.body for handler in getattr(node, "handlers", [])]
+    blocks += [case.body for case in getattr(node, "cases", [])]
+    return [block for block in blocks if isinstance(block, list)]
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _header(node: ast.stmt) -> tuple[ast.AST, ...]:
+    if isinstance(node, ast.If | ast.While):
+        return (node.test,)
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return (node.target, node.iter)
+    if isinstance(node, ast.With | ast.AsyncWith):
+        return tuple(node.items)
+    if isinstance(node, ast.Match):
+        return (node.subject,)
+    if isinstance(node, ast.AnnAssign):  # the annotation says nothing about what runs
+        return (node.target, node.value) if node.value is not None else (node.target,)
+    return (node,)
+
+
+def _flatten(function: Function, body: list[ast.stmt], conditions: tuple, found: list[Statement]) -> None:
+    for node in body:
+        if _is_docstring(node) or isinstance(node, ast.Pass | ast.Import | ast.ImportFrom):
+            continue
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            continue  # a function of its own
+        blocks = _blocks(node)
+        found.append(Statement(len(found), node, _header(node), conditions, function))
+        if isinstance(node, ast.Try):
+            found.pop()  # nothing of its own runs
+        for block in blocks:
+            inner = conditions
+            if isinstance(node, ast.If | ast.While):
+                inner = (*conditions, (node.test, block is node.body))
+            _flatten(function, block, inner, found)
