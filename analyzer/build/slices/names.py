@@ -17,8 +17,8 @@ class Names:
 
     `uses`: (name, attributes) of every name looked up outside the statement's own scopes; `a.b.c` is ("a", ("b", "c")).
     `chains`: the same for all names, local ones too (what a function does with a module that it imports itself).
-    `annotations`: expressions that only annotate. `eager` and `lazy`: imports inside the statement that run when the
-    statement runs, and when a function of it is called.
+    `annotations`: expressions that only annotate (one with `constexpr` counts as a use).
+    `eager` and `lazy`: imports inside the statement that run with it, and those that run when a function is called.
     """
 
     uses: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
@@ -146,9 +146,10 @@ class _Visitor(ast.NodeVisitor):
         if node is None:
             return
         # Triton reads the annotations of a kernel: `constexpr` is part of its meaning.
-        if any("constexpr" in (chain(part) or ("", ()))[1] or _is_constexpr(part) for part in ast.walk(node)):
+        if any((part.attr if isinstance(part, ast.Attribute) else _id(part)) == "constexpr" for part in ast.walk(node)):
             self.visit(node)
-        self.found.annotations.append(node)
+        else:
+            self.found.annotations.append(node)
 
     def _inside(self, scope: set[str], body: list[ast.AST]) -> None:
         self.scopes.append(scope)
@@ -159,8 +160,8 @@ class _Visitor(ast.NodeVisitor):
         self.scopes.pop()
 
 
-def _is_constexpr(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "constexpr"
+def _id(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:
