@@ -1,0 +1,200 @@
+"""The plan stage: Git -> a bundle. Nothing of the change is imported or run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analyzer import profiles, settings
+from analyzer.bundle import Bundle, safe_path, sha256
+from analyzer.change.callers import callers
+from analyzer.change.category import category
+from analyzer.change.facts import FileFacts, SourcePair, change_edits
+from analyzer.change.repository import Entry, Pair, Repository
+from analyzer.change.snippets import snippets
+from analyzer.checks.stage import choose
+from analyzer.findings.engine import find, load_rules
+from analyzer.history.log import History
+from analyzer.history.reverts import relations
+from analyzer.history.subject import describe, with_conversation
+from analyzer.model.base import Text
+from analyzer.model.change import Change, FileChange, Related, Subject
+from analyzer.model.plan import Plan, Revision
+from analyzer.settings import Settings
+
+Progress = Callable[[str], None]
+_SNIPPETS = 6
+#: A file above this many bytes is data, whatever its name says: neither parsed nor bundled.
+_LARGE = 4 << 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to analyze. `flags`: settings from the command line, None where not given."""
+
+    revision: str
+    base: str | None = None
+    flags: Mapping[str, object] | None = None
+    conversation: Mapping[str, Any] | None = None
+
+
+def make(repository: Repository, request: Request, progress: Progress) -> tuple[Bundle, Settings]:
+    """Everything that can be said of a change without running it, and what the check stage needs to run it."""
+    progress("reading the change")
+    pair = repository.pair(request.revision, request.base)
+    entries = repository.diff(pair.base, pair.head)
+    chosen = _settings(repository, pair, request)
+    profile = profiles.load(chosen.profile) if chosen.profile else profiles.detect(repository.blobs(pair.head))
+
+    progress("finding what the change means")
+    sources = _Sources(repository, entries)
+    facts = change_edits(sources.pairs(), _Tree(repository, pair))
+    files = tuple(_file(entry, sources, facts.get(entry.path), profile) for entry in entries)
+    progress("finding callers and related changes")
+    change = Change(
+        files=files,
+        callers=callers(repository, pair.head, files),
+        snippets=snippets(sources.pairs(), facts, _SNIPPETS),
+    )
+    related = relations(repository, pair, entries, History.read(repository))
+    findings = find(load_rules(chosen.rules, settings.FILE), change, chosen)
+    probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
+
+    subject = describe(repository, pair, related)
+    notes = (*subject.notes, *_settings_note(entries))
+    subject = with_conversation(subject.model_copy(update={"notes": notes}), request.conversation)
+    contents: dict[str, bytes] = {}
+    revisions: tuple[Revision, ...] = ()
+    if chosen.device != "none" and (checks or kernels):
+        progress("packing the sources of both revisions")
+        revisions, contents = _revisions(repository, pair, profile.sources)
+    plan = Plan(
+        subject=subject,
+        change=change,
+        findings=findings,
+        related=related,
+        profile=profile.name,
+        probes=probes,
+        checks=checks,
+        changed_kernels=kernels,
+        revisions=revisions,
+        seed=chosen.seed,
+        is_revert=_is_revert(subject, related),
+        settings=chosen.model_dump(mode="json", exclude={"probes", "rules"}),
+    )
+    declared = (profiles.FOLDER / profile.name / "profile.yml").read_text(encoding="utf-8")
+    return Bundle.make(plan, contents, declared, profile.python()), chosen
+
+
+def _settings(repository: Repository, pair: Pair, request: Request) -> Settings:
+    """The settings as the base revision has them: a change cannot switch off what would find it."""
+    source = f"{settings.FILE} at {pair.base[:10]}"
+    return settings.settle(repository.read(pair.base, settings.FILE), source, request.flags)
+
+
+def _settings_note(entries: tuple[Entry, ...]) -> tuple[Text, ...]:
+    if not any(settings.FILE in (entry.path, entry.previous_path) for entry in entries):
+        return ()
+    return (
+        Text(
+            en=f"The change edits {settings.FILE}; its base revision's settings were used.",
+            zh=f"本次改动修改了 {settings.FILE}；分析使用的是 base 版本的设置。",
+        ),
+    )
+
+
+def _is_revert(subject: Subject, related: tuple[Related, ...]) -> bool:
+    """Whether the change takes an earlier one back, by its message, its title or its content."""
+    return subject.title.startswith('Revert "') or any(
+        one.relation in ("reverts", "partially-reverts") for one in related
+    )
+
+
+class _Sources:
+    """The contents of a diff's files, read once."""
+
+    def __init__(self, repository: Repository, entries: tuple[Entry, ...]) -> None:
+        self._entries = entries
+        blobs = {blob for entry in entries if not entry.special for blob in (entry.base_blob, entry.head_blob) if blob}
+        self._contents = repository.read_many(blobs)
+
+    def head(self, entry: Entry) -> bytes:
+        """The newest content that there is, empty for a file that could not be read."""
+        return self._contents.get(entry.head_blob or entry.base_blob or "") or b""
+
+    def unread(self, entry: Entry) -> str | None:
+        """Why a file's content is not in the analysis, None where it is."""
+        if entry.special:
+            return entry.special
+        for side, blob in (("base", entry.base_blob), ("head", entry.head_blob)):
+            if not blob:
+                continue
+            content = self._contents[blob]
+            if content is None:
+                return f"its content at {side} is not in this clone (blob {blob[:10]})"
+            if len(content) > _LARGE:
+                return f"{len(content) >> 20} MiB at {side}: too large to be source"
+            if b"\0" in content:
+                return "a binary file"
+        return None
+
+    def pairs(self) -> list[SourcePair]:
+        """The text of both sides of every file that could be read."""
+        return [
+            SourcePair(entry.path, entry.previous_path, self._text(entry.base_blob), self._text(entry.head_blob))
+            for entry in self._entries
+            if not self.unread(entry)
+        ]
+
+    def _text(self, blob: str | None) -> str | None:
+        return (self._contents[blob] or b"").decode("utf-8", "replace") if blob else None
+
+
+class _Tree:
+    """Where a revision defines a name (the `Definitions` that cross-file meaning is found with)."""
+
+    def __init__(self, repository: Repository, pair: Pair) -> None:
+        self._repository, self._ends = repository, {"base": pair.base, "head": pair.head}
+
+    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
+        return self._repository.definitions(self._ends[side], name)
+
+
+def _file(entry: Entry, sources: _Sources, facts: FileFacts | None, profile: profiles.Profile) -> FileChange:
+    return FileChange(
+        path=entry.path,
+        previous_path=entry.previous_path,
+        status=entry.status,
+        module=profile.module(entry.path),
+        category=profile.category(entry.path) or category(entry.path, sources.head(entry)),
+        added=entry.added,
+        removed=entry.removed,
+        symbols=facts.symbols if facts else (),
+        edits=facts.edits if facts else (),
+        notes=facts.notes if facts else (),
+        unread=sources.unread(entry),
+    )
+
+
+def _revisions(
+    repository: Repository, pair: Pair, globs: tuple[str, ...]
+) -> tuple[tuple[Revision, ...], dict[str, bytes]]:
+    """Both revisions with the files that match, and each distinct content once."""
+    trees = {
+        "base": (pair.base, repository.blobs(pair.base, globs)),
+        "head": (pair.head, repository.blobs(pair.head, globs)),
+    }
+    contents = repository.read_many(blob for _, tree in trees.values() for blob in tree.values())
+    hashes = {
+        blob: sha256(content) for blob, content in contents.items() if content is not None and len(content) <= _LARGE
+    }
+    revisions = []
+    for name, (commit, tree) in trees.items():
+        files = {path: hashes[blob] for path, blob in tree.items() if blob in hashes and safe_path(path)}
+        missing = tuple(sorted(path for path in tree if path not in files))
+        revisions.append(Revision(name=name, commit=commit, files=files, missing=missing))
+    used = {sha for revision in revisions for sha in revision.files.values()}
+    return tuple(revisions), {
+        sha: content for blob, sha in hashes.items() if sha in used and (content := contents[blob]) is not None
+    }
