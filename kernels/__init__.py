@@ -1,0 +1,1 @@
+"""Reference operations and comparisons on logits; needs torch (extra ``checks``)."""

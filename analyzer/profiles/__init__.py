@@ -38,6 +38,7 @@ class Profile(Record):
 
     `stubs`: modules that a slice replaces, as module -> source text (re-exports, platform look-ups).
     `distribution`: metadata that the package asks for about itself, written where it is not installed.
+    `not_measured`: parts of the project that no probe reaches.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Profile(Record):
     categories: tuple[CategoryRule, ...] = ()
     stubs: dict[str, str] = {}
     distribution: dict[str, str] = {}
+    not_measured: tuple[Text, ...] = ()
     probes: tuple[Probe, ...] = ()
 
     def module(self, path: str) -> Text:

@@ -1,7 +1,7 @@
 """A kernel's launches without a GPU, and what they compile to.
 
-The kernel's own wrapper runs on fake CUDA tensors of the real shapes, with ``JITFunction.run`` intercepted: grid, pointer
-dtypes, integers and constexprs come out as the wrapper makes them. Compiling goes through the JIT function's own binder
+The kernel's own wrapper runs on fake CUDA tensors of the real shapes, with ``JITFunction.run`` intercepted: grid,
+pointer dtypes, integers and constexprs come out as the wrapper makes them. Compiling goes through the JIT function's own binder
 (``warmup=True`` under a stand-in driver), because a signature alone lacks the divisibility and equal-to-one attributes
 and compiles another kernel than the one that is launched.
 """
@@ -76,15 +76,25 @@ class FakeCudaGaps(TorchFunctionMode):
         return aten.index(tensor, tensors) if tensors else tensor
 
 
-@contextlib.contextmanager
-def fake_cuda() -> Iterator[Any]:
-    """FakeTensorMode in which device "cuda" exists whatever this machine has."""
-    from torch._subclasses.fake_tensor import FakeTensorMode
+class FakeCuda:
+    """FakeTensorMode in which device "cuda" exists whatever this machine has. Can be entered again and again."""
 
-    with FakeTensorMode(allow_non_fake_inputs=True) as mode, contextlib.ExitStack() as stack:
+    def __init__(self) -> None:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._entered: list[contextlib.ExitStack] = []
+
+    def __enter__(self) -> FakeCuda:
+        stack = contextlib.ExitStack()
+        stack.enter_context(self._mode)
         if not torch.cuda.is_available():
             stack.enter_context(FakeCudaGaps())
-        yield mode
+        self._entered.append(stack)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._entered.pop().__exit__(*exception)
 
 
 @contextlib.contextmanager

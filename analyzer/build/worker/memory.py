@@ -64,8 +64,8 @@ def peak_source(call: Callable[[], Any], tree: str) -> str:
 class Prediction(TorchDispatchMode):
     """Follows the storages that operations make, and where in `tree` they were made.
 
-    `peak` is the largest sum of bytes alive at once; `source` the line that made the largest storage alive then. Give it
-    the inputs' storages through `ignore`. Sizes are exact requests: the allocator's rounding is not modelled.
+    `peak` is the largest sum of bytes alive at once; `source` the line that made the largest storage alive then.
+    `ignore` has the inputs, whose storages do not count. Sizes are exact requests: the allocator's rounding is not modelled.
     """
 
     def __init__(self, tree: str, ignore: tuple[torch.Tensor, ...]) -> None:

@@ -23,19 +23,21 @@ class Session:
 
     def __init__(self, job: dict[str, Any], beat: Callable[[str], None]) -> None:
         self.job, self.tree, self.out = job, str(job["tree"]), Path(job["out"])
-        self.bridges = load.prepare(job)
+        self._bridges: list[str] | None = None
         self._prepared: dict[str, Any] = {}
         if job["device"] == "cuda":
             torch.cuda.init()
         _report_compilation(beat)
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._bridges is None:
+            self._bridges = load.prepare(self.job)
         return getattr(self, "step_" + request["step"])(request)
 
     def step_load(self, request: dict[str, Any]) -> dict[str, Any]:
         """Import the target; {"bridges"} names what had to be put in the environment's place."""
         load.target(request["probe"]["target"], self.tree)
-        return {"bridges": self.bridges}
+        return {"bridges": self._bridges}
 
     def step_call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Call once: raw output, every tensor input as it is afterwards, the inputs that the output aliases."""
@@ -91,17 +93,21 @@ class Session:
 
     def step_launches(self, request: dict[str, Any]) -> dict[str, Any]:
         """The launches that a call makes, and its predicted peak, on fake tensors: nothing is launched."""
-        with launches.fake_cuda():
-            prepared = self._prepare(request, fake=True)
-            given = inputs.make_all(
-                request["probe"], request["numbers"], request["dtype"], "cuda", request["seed"], random=False
-            )
-            held = tuple(value for value in given.values() if isinstance(value, torch.Tensor))
+        fake = launches.FakeCuda()
+        prepared = self._prepare(request, fake)
+        peaks = {}
+        for which in ("cold", "steady"):
             capture: list[dict[str, Any]] = []
-            with launches.intercepted(capture), memory.Prediction(self.tree, held) as prediction:
-                prepared.call(given)
-            found = [launches.portable(launch) for launch in capture]
-        return {"launches": found, "peak": {"bytes": prediction.peak, "source": prediction.source}}
+            with fake:
+                given = inputs.make_all(
+                    request["probe"], request["numbers"], request["dtype"], "cuda", request["seed"], random=False
+                )
+                held = tuple(value for value in given.values() if isinstance(value, torch.Tensor))
+                with launches.intercepted(capture), memory.Prediction(self.tree, held) as prediction:
+                    prepared.call(given)
+                found = [launches.portable(launch) for launch in capture]
+            peaks[which] = {"bytes": prediction.peak, "source": prediction.source}
+        return {"launches": found, "peak": peaks}
 
     def step_compile(self, request: dict[str, Any]) -> dict[str, Any]:
         """Compile the kernel of one portable launch, whichever revision made it."""
@@ -127,11 +133,11 @@ class Session:
             request["probe"], request["numbers"], request["dtype"], self.job["device"], request["seed"]
         )
 
-    def _prepare(self, request: dict[str, Any], fake: bool = False) -> SimpleNamespace:
+    def _prepare(self, request: dict[str, Any], fake: launches.FakeCuda | None = None) -> SimpleNamespace:
         """What to call: `call(inputs) -> output`, and `sample(output, inputs) -> ids` where the probe has a sampler."""
         probe = request["probe"]
-        key = repr((probe["name"], request["numbers"], request["dtype"], fake))
-        if key not in self._prepared:
+        key = repr((probe["name"], request["numbers"], request["dtype"]))
+        if fake is not None or key not in self._prepared:
             self._prepared.clear()  # the state of one case at a time
             target = load.target(probe["target"], self.tree)
             sample = None

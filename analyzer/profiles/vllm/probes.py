@@ -98,7 +98,8 @@ def sampler_apply_sampling_params(sampler_class: Any, case: Any) -> Any:
         sampler.add_request(request, 1, parameters)
     sampler.apply_staged_writes()
     if case.fake:
-        _swap_for_fakes(sampler)
+        with case.fake:
+            _swap_for_fakes(sampler)
     index = _numpy_range(requests)
     seeds = sampler.sampling_states
 
@@ -133,9 +134,11 @@ def logit_bias_state(state_class: Any, case: Any) -> Any:
     for request in range(case.rows):
         bias = {(request * 31 + 7 * j) % case.vocab: 0.001 * (j + 1) for j in range(case.biased)}
         state.add_request(request, 1, SamplingParams(logit_bias=bias))
-    state.apply_staged_writes()
     if case.fake:
-        _swap_for_fakes(state)
+        with case.fake:
+            _swap_for_fakes(state)
+    else:
+        state.apply_staged_writes()
     index = _numpy_range(case.rows)
 
     def call(logits: torch.Tensor, mapping: torch.Tensor, pos: torch.Tensor) -> Any:

@@ -1,0 +1,146 @@
+"""Each revision's code on disk, in the two ways that make it runnable: the whole package, or a slice of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from analyzer.build.slices import cut
+from analyzer.build.workers import Place, Result, Worker
+from analyzer.bundle import Bundle
+from analyzer.model.evidence import Isolation
+from analyzer.model.plan import Probe
+from analyzer.profiles import Profile
+
+Mode = Literal["package", "slice"]
+
+
+@dataclass
+class Workspace:
+    """Trees and workers of a bundle's revisions below one scratch folder.
+
+    `device`, `isolation` and `memory_bytes` are what every child gets. A worker is shared by all probes that run in
+    package mode; a slice has a worker of its own.
+    """
+
+    bundle: Bundle
+    profile: Profile
+    folder: Path
+    device: Literal["cuda", "cpu"]
+    isolation: Isolation
+    memory_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        self._places: dict[tuple[str, str, Mode], tuple[Place, str]] = {}
+        self._workers: dict[tuple[str, str, bool], Worker] = {}
+        self._modes: dict[str, tuple[Mode | None, str]] = {}
+        self._no_package = ""
+        self._serial = 0
+        self._lock = threading.RLock()  # the compiler's threads share the places
+
+    def has_target(self, revision: str, probe: Probe) -> bool:
+        """Whether the probe's module is in the revision, and names the target's first part."""
+        source = self._read(revision, probe.target.partition(":")[0].replace(".", "/"))
+        return source is not None and probe.target.partition(":")[2].split(".")[0] in source
+
+    def mode(self, probe: Probe) -> tuple[Mode | None, str]:
+        """The first way in which base and head can both be imported, or None with the reason why there is none."""
+        with self._lock:
+            if probe.name not in self._modes:
+                self._modes[probe.name] = self._find_mode(probe)
+            return self._modes[probe.name]
+
+    def place(self, revision: str, probe: Probe, mode: Mode) -> tuple[Place, str]:
+        """The revision's tree in a mode, and a hash of all the code in it."""
+        key = (revision, "" if mode == "package" else probe.name, mode)
+        with self._lock:
+            if key not in self._places:
+                self._places[key] = self._slice(revision, probe) if mode == "slice" else self._package(revision)
+            return self._places[key]
+
+    def worker(self, revision: str, probe: Probe, mode: Mode, interpret: bool = False) -> Worker:
+        """The running worker for a probe."""
+        key = (revision, "" if mode == "package" else probe.name, interpret)
+        if key not in self._workers:
+            self._workers[key] = self.new_worker(revision, probe, mode, interpret)
+        return self._workers[key]
+
+    def new_worker(self, revision: str, probe: Probe, mode: Mode, interpret: bool = False) -> Worker:
+        """A worker of one's own; the caller closes it."""
+        place = replace(self.place(revision, probe, mode)[0], interpret=interpret)
+        with self._lock:
+            self._serial += 1
+            folder = self.folder / "workers" / f"{self._serial}-{revision}"
+        return Worker(place, folder)
+
+    def bridges(self) -> tuple[str, ...]:
+        """What stood in for missing parts, over all that ran."""
+        slices = [f"slice: {name} replaced" for place, _ in self._places.values() for name in place.bridges]
+        loaded = [bridge for worker in self._workers.values() for bridge in worker.bridges]
+        return tuple(dict.fromkeys((*loaded, *slices)))
+
+    def close(self) -> None:
+        for worker in self._workers.values():
+            worker.close()
+        self._workers.clear()
+
+    def _find_mode(self, probe: Probe) -> tuple[Mode | None, str]:
+        reasons = []
+        for mode in probe.modes:
+            if mode == "package" and self._no_package:
+                reasons.append(f"package: {self._no_package}")
+                continue
+            failed = self._try(probe, mode)
+            if failed is None:
+                return mode, "; ".join(reasons)
+            if mode == "package":
+                self._no_package = failed
+            reasons.append(f"{mode}: {failed}")
+        return None, "; ".join(reasons)
+
+    def _try(self, probe: Probe, mode: Mode) -> str | None:
+        for revision in ("base", "head"):
+            result = self.load(revision, probe, mode)
+            if not result.ok:
+                return f"{revision} cannot be imported ({result.error})"
+        return None
+
+    def load(self, revision: str, probe: Probe, mode: Mode) -> Result:
+        """Import the probe's target."""
+        return self.worker(revision, probe, mode).step("load", probe, {}, probe.dtypes[0], 0, limit=180.0)
+
+    def _package(self, revision: str) -> tuple[Place, str]:
+        tree = self.folder / revision / "tree"
+        self.bundle.extract(revision, tree)
+        return self._at(revision, tree, "package", self.bundle.probes, ()), _hash(self.bundle.revision(revision).files)
+
+    def _slice(self, revision: str, probe: Probe) -> tuple[Place, str]:
+        module, _, qualified = probe.target.partition(":")
+        tree = self.folder / revision / "slices" / probe.name
+        cutting = cut(lambda path: self._text(revision, path), module, [qualified.split(".")[0]], self.profile.stubs)
+        for path, source in cutting.files.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(source, encoding="utf-8")
+        bridges = (*cutting.bridges, *cutting.missing)
+        return self._at(revision, tree, "slice", "", bridges), _hash(dict(cutting.files))
+
+    def _at(self, revision: str, tree: Path, mode: Mode, python: str, bridges: tuple[str, ...]) -> Place:
+        return Place(
+            revision, tree, mode, self.device, python, dict(self.profile.distribution), self.isolation,
+            self.memory_bytes, bridges=bridges,
+        )  # fmt: skip
+
+    def _read(self, revision: str, stem: str) -> str | None:
+        return self._text(revision, f"{stem}.py") or self._text(revision, f"{stem}/__init__.py")
+
+    def _text(self, revision: str, path: str) -> str | None:
+        content = self.bundle.source(revision, path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+
+def _hash(files: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()

@@ -1,0 +1,27 @@
+"""Did every call end? Sums up what the other checks' calls met: a crash, a hang, or memory that ran out."""
+
+from __future__ import annotations
+
+from analyzer.checks.probe_run import ProbeRun
+from analyzer.model.base import Text
+from analyzer.model.evidence import Check
+
+NAME = "hang"
+
+
+def run(run: ProbeRun) -> list[Check]:
+    run.calls  # noqa: B018  (made here where no other check made it)
+    deadly = ("crash", "hang", "out-of-memory")
+    base, head = (run.failures.get(side) for side in ("base", "head"))
+    base_bad = base is not None and base.failure in deadly
+    if head is None or head.failure not in deadly:
+        outcome, reason = "pass", Text(en="every call of head ended", zh="head 的每次调用都已结束")
+    elif base_bad:
+        outcome, reason = "pre-existing", Text(en=f"both: {head.error}", zh=f"两个版本均如此：{head.error}")
+    else:
+        outcome, reason = str(head.failure), Text(en=f"head: {head.error}", zh=f"head：{head.error}")
+    figures = {
+        side: {"failure": result.failure or "", "error": result.error} if result else {}
+        for side, result in (("base", base), ("head", head))
+    }
+    return [run.record(NAME, outcome, reason, base=figures["base"], head=figures["head"])]

@@ -1,0 +1,66 @@
+"""Is it slower? Interleaved A B B A rounds, and a bootstrap interval of the median ratio head / base."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.build.workers import Result
+from analyzer.checks.probe_run import ProbeRun
+from analyzer.model.base import Text
+from analyzer.model.evidence import Check
+
+NAME = "latency"
+ROUNDS, REPEATS, RESAMPLES = 4, 5, 2000
+#: Slower only if the whole 95% interval lies above this ratio; faster if it lies below its inverse.
+GATE = 1.03
+
+
+def run(run: ProbeRun) -> list[Check]:
+    samples: dict[str, list[float]] = {"base": [], "head": []}
+    last: dict[str, Result] = {}
+    for side in ("base", "head"):  # once each to compile and to warm up
+        last[side] = run.step(side, "time", "latency", repeats=2)
+    failed = run.failed(NAME, last["base"], last["head"], "latency")
+    if failed:
+        return [failed]
+    for turn in range(ROUNDS):
+        for side in ("base", "head") if turn % 2 == 0 else ("head", "base"):
+            result = last[side] = run.step(side, "time", "latency", repeats=REPEATS)
+            samples[side] += result.data.get("milliseconds", ())
+    failed = run.failed(NAME, last["base"], last["head"], "latency")
+    if failed:
+        return [failed]
+    base, head = np.array(samples["base"]), np.array(samples["head"])
+    ratio, low, high = interval(base, head, run.plan.seed)
+    percent = abs(ratio - 1)
+    if low > GATE:
+        outcome, reason = "changed", Text(en=f"{percent:.0%} slower", zh=f"慢 {percent:.0%}")
+    elif high < 1 / GATE:
+        outcome, reason = "changed", Text(en=f"{1 / ratio:.1f}× faster", zh=f"快 {1 / ratio:.1f} 倍")
+    elif low >= 1 / GATE and high <= GATE:
+        outcome, reason = "pass", Text(en="as fast as base", zh="与 base 同样快")
+    else:
+        outcome = "inconclusive"
+        reason = Text(en="the interval holds both slower and as fast", zh="置信区间同时包含变慢与持平")
+    return [
+        run.record(
+            NAME,
+            outcome,
+            reason,
+            "latency",
+            base={"ms": float(np.median(base))},
+            head={"ms": float(np.median(head))},
+            delta={"ratio": ratio, "low": low, "high": high},
+            gate=f"slower where the lower end of the 95% interval is over {GATE}",
+            margin=GATE - low,
+        )
+    ]
+
+
+def interval(base: np.ndarray, head: np.ndarray, seed: int) -> tuple[float, float, float]:
+    """Median ratio head / base and its 95% percentile bootstrap interval, from samples in milliseconds."""
+    generator = np.random.default_rng(seed)
+    draws = [np.median(generator.choice(values, (RESAMPLES, len(values))), axis=1) for values in (base, head)]
+    ratios = draws[1] / draws[0]
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return float(np.median(head) / np.median(base)), float(low), float(high)

@@ -1,0 +1,127 @@
+"""What a check gets: one probe at one dtype, with both revisions ready to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from analyzer.build.compiler import Compiler
+from analyzer.build.workers import Result, Worker
+from analyzer.model.base import Text
+from analyzer.model.evidence import Build, Check, Specialization
+from analyzer.model.plan import Plan, Probe
+
+#: Seconds a call may take: this, or 20 times what base took, whichever is more (docs/checks.md, hang).
+HANG_SECONDS, HANG_FACTOR = 30.0, 20.0
+
+
+@dataclass
+class ProbeRun:
+    """`device` is where both revisions and the oracle run; `case` names the sizes for parity on this machine.
+
+    `predicted`: there is no GPU, so memory comes from fake tensors.
+    """
+
+    plan: Plan
+    probe: Probe
+    dtype: str
+    base: Worker
+    head: Worker
+    compiler: Compiler
+    device: str
+    predicted: bool
+    failures: dict[str, Result] = field(default_factory=dict)
+
+    @property
+    def symbol(self) -> str:
+        """The changed symbol that called for the probe; the first that it covers where none did."""
+        planned = [symbol for item in self.plan.checks if item.probe == self.probe.name for symbol in item.symbols]
+        return planned[0] if planned else self.probe.covers[0]
+
+    def numbers(self, case: str) -> dict[str, int]:
+        """The sizes of a case; without a GPU those of "cpu" stand for what has to run."""
+        cases = self.probe.cases
+        name = "cpu" if self.device == "cpu" and "cpu" in cases and case != "memory" else case
+        return dict(cases.get(name) or next(iter(cases.values())))
+
+    def step(self, side: str, step: str, case: str, **more: Any) -> Result:
+        """Ask one revision. A crash or hang is kept in `failures`; after it the process is started anew."""
+        worker = self.base if side == "base" else self.head
+        limit = max(HANG_SECONDS, HANG_FACTOR * self._base_seconds.get(step, 0.0))
+        result = worker.step(step, self.probe, self.numbers(case), self.dtype, self.plan.seed, limit, **more)
+        if side == "base" and result.ok:
+            self._base_seconds[step] = result.seconds
+        if not result.ok and side not in self.failures:
+            self.failures[side] = result
+        return result
+
+    @cached_property
+    def _base_seconds(self) -> dict[str, float]:
+        return {}
+
+    @cached_property
+    def calls(self) -> tuple[Result, Result]:
+        """The parity call on base and head."""
+        more = {"sample": self.probe.sampler != "none"}
+        return self.step("base", "call", "parity", **more), self.step("head", "call", "parity", **more)
+
+    def builds(self, kernel: str) -> tuple[Build | None, Build | None]:
+        """Base's and head's build of a kernel at this dtype."""
+        found = self.compiler.builds
+        base, head = (found.get((side, self.probe.name, self.dtype, kernel)) for side in ("base", "head"))
+        return base, head
+
+    def record(self, check: str, outcome: str, reason: Text, case: str = "parity", **fields: Any) -> Check:
+        """A Check of this probe with its parameters and the command that repeats it."""
+        parameters = {**self.probe.parameters, **self.numbers(case), "seed": self.plan.seed, "device": self.device}
+        fields.setdefault("symbol", self.symbol)
+        fields.setdefault("specialization", Specialization(dtype=self.dtype))
+        return Check(
+            check=check,
+            probe=self.probe.name,
+            outcome=outcome,
+            reason=reason,
+            parameters={**parameters, **fields.pop("parameters", {})},
+            reproduce=f"analyze run {self.plan.subject.head} --base {self.plan.subject.base} --only {check}"
+            f" --seed {self.plan.seed}",
+            **fields,
+        )
+
+    def failed(self, check: str, base: Result, head: Result, case: str = "parity") -> Check | None:
+        """The record of a check whose calls did not both succeed; None where they did.
+
+        What head does not survive is a result; what base does not survive either is pre-existing; a revision that
+        refuses the specialization cannot be compared, which is no fault where the change says so.
+        """
+        if base.ok and head.ok:
+            return None
+        if not base.ok and not head.ok:
+            outcome = "not-run" if {base.failure, head.failure} <= {"refused", "raised"} else "pre-existing"
+            both = base.error if base.error == head.error else f"base {base.error}; head {head.error}"
+            reason = Text(en=f"neither revision ends the call: {both}", zh=f"两个版本都未能完成调用：{both}")
+        elif head.ok:
+            outcome = "not-run" if base.failure == "refused" else "inconclusive"
+            verb = {"refused": ("refuses", "拒绝")}.get(str(base.failure), ("does not end", "未能完成"))
+            reason = Text(
+                en=f"base {verb[0]} the call, nothing to compare head with: {base.error}",
+                zh=f"base {verb[1]}该调用，head 无从比较：{base.error}",
+            )
+        elif head.failure == "refused":
+            declared = any(
+                edit.kind in ("guard-added", "guard-narrowed", "guard-changed") and edit.symbol in self.probe.covers
+                for edit in self.plan.change.edits
+            )
+            outcome = "changed" if declared else "fail"
+            reason = Text(
+                en=f"head refuses what base accepts: {head.error}", zh=f"head 拒绝 base 所接受的输入：{head.error}"
+            )
+        else:
+            outcome = {"raised": "fail"}.get(str(head.failure), str(head.failure))
+            reason = Text(en=f"head does not end the call: {head.error}", zh=f"head 未能完成调用：{head.error}")
+        figures = {side: {"failure": r.failure or "", "error": r.error} for side, r in (("base", base), ("head", head))}
+        return self.record(check, outcome, reason, case, base=figures["base"], head=figures["head"])
+
+
+CheckFunction = Callable[[ProbeRun], "list[Check]"]

@@ -1,0 +1,41 @@
+"""Registers, stack, shared memory and code size of both revisions' kernels, as launched. New stack means new spills."""
+
+from __future__ import annotations
+
+from analyzer.checks.identity import unbuilt
+from analyzer.checks.probe_run import ProbeRun
+from analyzer.model.base import Text
+from analyzer.model.evidence import Check, Specialization
+
+NAME = "resources"
+
+
+def run(run: ProbeRun) -> list[Check]:
+    return [_compare(run, kernel) for kernel in run.probe.launches if kernel in run.plan.changed_kernels]
+
+
+def _compare(run: ProbeRun, kernel: str) -> Check:
+    base, head = run.builds(kernel)
+    fields = {
+        "symbol": kernel,
+        "specialization": Specialization(dtype=run.dtype, arch=run.compiler.architecture),
+        "parameters": {"device": "none", **run.numbers("memory")},
+    }
+    if not (base and head and base.resources and head.resources):
+        reason = unbuilt(base, head) or Text(en="no disassembler to read the cubin", zh="没有可读取 cubin 的反汇编器")
+        return run.record(NAME, "not-run", reason, **fields)
+    before, after = base.resources.model_dump(), head.resources.model_dump()
+    delta = {name: after[name] - before[name] for name in before}
+    if delta["stack_bytes"]:
+        more = delta["stack_bytes"] > 0
+        reason = Text(
+            en=f"{'more' if more else 'fewer'} spills: {before['stack_bytes']} → {after['stack_bytes']} bytes of stack",
+            zh=f"寄存器溢出{'增加' if more else '减少'}：栈 {before['stack_bytes']} → {after['stack_bytes']} 字节",
+        )
+    elif any(delta.values()):
+        reason = Text(en="no change in stack", zh="栈用量不变")
+    else:
+        reason = Text(en="the same resources", zh="资源用量相同")
+    return run.record(
+        NAME, "changed" if any(delta.values()) else "pass", reason, base=before, head=after, delta=delta, **fields
+    )

@@ -1,0 +1,160 @@
+"""One run of the check stage: where it runs, what was built, and each probe's checks in turn."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from analyzer.build import interpreter
+from analyzer.build.compiler import REVISIONS, Compiler, Wanted
+from analyzer.build.environment import DEFAULT_ARCHITECTURE, choose_device, describe
+from analyzer.build.places import Workspace
+from analyzer.build.process import capabilities
+from analyzer.bundle import Bundle
+from analyzer.checks import (
+    distribution,
+    hang,
+    identity,
+    kept_set,
+    latency,
+    mutation,
+    peak_memory,
+    resources,
+    token_flips,
+)  # fmt: skip
+from analyzer.checks.probe_run import CheckFunction, ProbeRun
+from analyzer.checks.stage import CheckOptions, not_run
+from analyzer.model.base import Text
+from analyzer.model.evidence import Check
+from analyzer.model.plan import PlannedCheck, Probe
+from analyzer.profiles import Profile
+
+#: In the order in which they run for a probe: cold memory first, what the others met last.
+_MODULES = (peak_memory, mutation, kept_set, distribution, token_flips, latency, hang, identity, resources)
+CHECKS: dict[str, CheckFunction] = {module.NAME: module.run for module in _MODULES}
+ORDER = tuple(CHECKS)
+#: Checks that read what was compiled, and need no call.
+STATIC = (identity.NAME, resources.NAME)
+_NO_PROBE = Text(
+    en="no probe launches this kernel; declare one in .analyzer.yml",
+    zh="没有探针启动该内核；可在 .analyzer.yml 中声明",
+)
+
+
+class Session:
+    """Runs `bundle`'s checks below `folder` until `deadline` (time.monotonic)."""
+
+    def __init__(
+        self, bundle: Bundle, profile: Profile, folder: Path, options: CheckOptions, deadline: float,
+        progress: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.bundle, self.plan, self.profile = bundle, bundle.plan, profile
+        self.options, self.deadline, self.progress = options, deadline, progress
+        self.device = choose_device(options.device)
+        self.environment = describe(self.device)
+        self.isolation = capabilities()
+        folder.chmod(0o755)  # a child of another user has to reach its own folder below it
+        self.workspace = Workspace(
+            bundle, profile, folder, self.device, self.isolation, options.memory_bytes or _half_of_memory()
+        )
+        architecture = (*options.architectures, self.environment.architecture, DEFAULT_ARCHITECTURE)
+        self.compiler = Compiler(
+            self.workspace, next(name for name in architecture if name), options.cache, self.plan.seed
+        )
+
+    def run(self) -> Iterator[Check]:
+        """Every planned check's record. Kernels compile beside the calls that run."""
+        planned = [item for item in self.plan.checks if not self.options.only or item.check in self.options.only]
+        planned.sort(key=lambda item: ORDER.index(item.check) if item.check in ORDER else len(ORDER))
+        for probe in self.plan.probes:
+            self.progress(f"importing both revisions for {probe.name}")
+            if all(self.workspace.has_target(side, probe) for side in REVISIONS):
+                self.workspace.mode(probe)
+        compiling = threading.Thread(target=self.compiler.run, args=(self._wanted(planned), self.progress), daemon=True)
+        compiling.start()
+        if self.device == "cpu":
+            compiling.join()  # predictions come from its traces, and two cores are soon full
+        runs = [(probe, dtype) for probe in self.plan.probes for dtype in probe.dtypes]
+        for probe, dtype in runs:
+            mine = [item for item in planned if item.probe == probe.name and item.check not in STATIC]
+            yield from self._checks(probe, dtype, mine)
+        self.progress("waiting for the compiler")
+        compiling.join()
+        for probe, dtype in runs:
+            yield from self._checks(probe, dtype, [p for p in planned if p.probe == probe.name and p.check in STATIC])
+        yield from (not_run(item, None, "", _NO_PROBE) for item in planned if not item.probe)
+
+    def close(self) -> None:
+        self.workspace.close()
+
+    def _checks(self, probe: Probe, dtype: str, planned: list[PlannedCheck]) -> Iterator[Check]:
+        """Records of a probe's checks at one dtype; what cannot run here says why."""
+        run: ProbeRun | None = None
+        for item in planned:
+            reason = self._obstacle(probe, dtype, item.check)
+            if reason is not None:
+                yield not_run(item, probe, dtype, reason)
+                continue
+            self.progress(f"{item.check}: {probe.name}, {dtype}")
+            run = run or self._probe_run(probe, dtype)
+            yield from CHECKS[item.check](run)
+        if run is not None:
+            run.base.clear()
+            run.head.clear()
+
+    def _obstacle(self, probe: Probe, dtype: str, check: str) -> Text | None:
+        """Why a check cannot run here, None where it can."""
+        if check not in CHECKS:
+            return Text(en="this version has no such check", zh="此版本没有该检查")
+        absent = [side for side in REVISIONS if not self.workspace.has_target(side, probe)]
+        if absent:
+            return Text(
+                en=f"{' and '.join(absent)} has no {probe.target}", zh=f"{'、'.join(absent)} 中没有 {probe.target}"
+            )
+        mode, why = self.workspace.mode(probe)
+        if mode is None:
+            return Text(en=f"not importable: {why}", zh=f"无法导入：{why}")
+        if time.monotonic() > self.deadline:
+            return Text(en="the budget was used up before it", zh="时间预算已用完")
+        if check in STATIC or self.device == "cuda" or check == "peak-memory":
+            return None
+        if probe.device == "gpu":
+            return Text(en="needs a GPU", zh="需要 GPU")
+        refusal = interpreter.refusal(dtype) if probe.launches else None
+        if refusal:
+            return Text(en=f"needs a GPU (interpreter: {refusal})", zh=f"需要 GPU（解释器：{refusal}）")
+        if probe.launches and check == "latency":
+            return Text(en="needs a GPU (the interpreter's time says nothing)", zh="需要 GPU（解释器的耗时没有意义）")
+        return None
+
+    def _probe_run(self, probe: Probe, dtype: str) -> ProbeRun:
+        mode, _ = self.workspace.mode(probe)
+        assert mode is not None
+        interpret = self.device == "cpu" and bool(probe.launches)
+        workers = [self.workspace.worker(side, probe, mode, interpret) for side in REVISIONS]
+        return ProbeRun(
+            self.plan, probe, dtype, workers[0], workers[1], self.compiler, self.device, self.device == "cpu"
+        )
+
+    def _wanted(self, planned: list[PlannedCheck]) -> list[Wanted]:
+        """What to trace and to compile for the planned checks."""
+        wanted = []
+        for probe in self.plan.probes:
+            checks = {item.check for item in planned if item.probe == probe.name}
+            kernels = probe.launches if checks & set(STATIC) else ()
+            traced = "peak-memory" in checks and self.device == "cpu"
+            importable = all(self.workspace.has_target(side, probe) for side in REVISIONS)
+            if (kernels or traced) and importable and self.workspace.mode(probe)[0] is not None:
+                wanted += [Wanted(probe, dtype, tuple(kernels)) for dtype in probe.dtypes]
+        return wanted
+
+
+def _half_of_memory() -> int | None:
+    """Half of this machine's memory in bytes: what one child may take."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return None

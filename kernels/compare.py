@@ -1,0 +1,104 @@
+"""Comparisons of masked logits, chunked by rows so that fp64 copies stay small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from analyzer.kernels import oracle
+
+#: Rows compared at once; an fp64 copy of 64 × 152k logits is 78 MB.
+CHUNK_ROWS = 64
+
+
+@dataclass
+class Side:
+    """One revision against the oracle, summed over rows.
+
+    `violating_rows`: rows with a token kept that must be dropped, or dropped that must be kept. `nan_rows`: rows with a
+    NaN. `tv`: total variation to the oracle's distribution on the tokens that the revision may keep, a value a row.
+    `lost_rows`: rows in which a token that must be kept has no mass.
+    """
+
+    violating_rows: int = 0
+    violating_tokens: int = 0
+    nan_rows: int = 0
+    lost_rows: int = 0
+    tv: list[float] = field(default_factory=list)
+
+
+@dataclass
+class MaskedLogits:
+    """Base against head, and both against the oracle.
+
+    `rows_differing`: rows whose kept sets differ; `tokens`: size of the symmetric difference over all rows;
+    `mass_moved`: the oracle's mass of those tokens, mean over all rows; `tv`, `kl`: between the two distributions, a
+    value a row (KL of head from base over their common support).
+    """
+
+    rows: int = 0
+    rows_differing: int = 0
+    tokens: int = 0
+    mass_moved: float = 0.0
+    tv: list[float] = field(default_factory=list)
+    kl: list[float] = field(default_factory=list)
+    base: Side = field(default_factory=Side)
+    head: Side = field(default_factory=Side)
+
+
+def masked_logits(
+    logits: torch.Tensor,
+    base: torch.Tensor,
+    head: torch.Tensor,
+    device: str,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> MaskedLogits:
+    """Compare the masked logits [rows, vocab] of both revisions, given the logits that they were made from.
+
+    A token is kept where its masked logit is neither −inf nor NaN. Raises ValueError where the shapes differ.
+    """
+    if base.shape != logits.shape or head.shape != logits.shape:
+        raise ValueError(f"shapes differ: logits {tuple(logits.shape)}, {tuple(base.shape)}, {tuple(head.shape)}")
+    total = MaskedLogits(rows=len(logits))
+    for start in range(0, len(logits), CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        given = oracle.temperature(logits[rows].to(device), temperature)
+        allowed = oracle.top_k_top_p(given, top_k, top_p)
+        kept, distributions = [], []
+        for output, side in ((base, total.base), (head, total.head)):
+            values = output[rows].to(device).double()
+            own = values > float("-inf")
+            kept.append(own)
+            distributions.append(oracle.distribution(values.nan_to_num(nan=float("-inf"), posinf=1e308), own))
+            _against_oracle(side, given, allowed, values, own, distributions[-1])
+        _between(total, given, kept[0], kept[1], distributions[0], distributions[1])
+    return total
+
+
+def _against_oracle(
+    side: Side, given: torch.Tensor, allowed: oracle.KeptSet, values: torch.Tensor, own: torch.Tensor, p: torch.Tensor
+) -> None:
+    wrong = (own & allowed.must_drop) | (~own & allowed.must_keep)
+    side.violating_rows += int(wrong.any(-1).sum())
+    side.violating_tokens += int(wrong.sum())
+    side.nan_rows += int(values.isnan().any(-1).sum())
+    side.lost_rows += int(((p == 0) & allowed.must_keep).any(-1).sum())
+    reference = oracle.distribution(given, allowed.must_keep | (own & ~allowed.must_drop))
+    side.tv += oracle.total_variation(p, reference).tolist()
+
+
+def _between(
+    total: MaskedLogits, given: torch.Tensor, base: torch.Tensor, head: torch.Tensor, p: torch.Tensor, q: torch.Tensor
+) -> None:
+    differing = base ^ head
+    total.rows_differing += int(differing.any(-1).sum())
+    total.tokens += int(differing.sum())
+    either = oracle.distribution(given, base | head)
+    total.mass_moved += float((either * differing).sum()) / total.rows
+    total.tv += oracle.total_variation(p, q).tolist()
+    common = (p > 0) & (q > 0)
+    ratio = torch.where(common, q / torch.where(common, p, 1.0), 1.0)
+    total.kl += (q * ratio.log()).sum(-1).clamp_min(0).tolist()
