@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,6 @@ from analyzer.change.repository import Entry, Pair, Repository
 from analyzer.change.snippets import snippets
 from analyzer.checks.stage import choose
 from analyzer.findings.engine import find, load_rules
-from analyzer.history.log import History
 from analyzer.history.reverts import relations
 from analyzer.history.subject import describe, with_conversation
 from analyzer.model.base import Text
@@ -47,17 +48,19 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     chosen = _settings(repository, pair, request)
     profile = profiles.load(chosen.profile) if chosen.profile else profiles.detect(repository.blobs(pair.head))
 
-    progress("finding what the change means")
-    sources = _Sources(repository, entries)
-    facts = change_edits(sources.pairs(), _Tree(repository, pair))
-    files = tuple(_file(entry, sources, facts.get(entry.path), profile) for entry in entries)
-    progress("finding callers and related changes")
-    change = Change(
-        files=files,
-        callers=callers(repository, pair.head, files),
-        snippets=snippets(sources.pairs(), facts, _SNIPPETS),
-    )
-    related = relations(repository, pair, entries, History.read(repository))
+    with ThreadPoolExecutor(1) as beside:  # history is Git's work, edits are ours: side by side
+        history = beside.submit(relations, repository, pair, entries)
+        progress("finding what the change means")
+        sources = _Sources(repository, entries)
+        facts = change_edits(sources.pairs(), _Tree(repository, pair, sources))
+        files = tuple(_file(entry, sources, facts.get(entry.path), profile) for entry in entries)
+        progress("finding callers and related changes")
+        change = Change(
+            files=files,
+            callers=callers(repository, pair.head, files),
+            snippets=snippets(sources.pairs(), facts, _SNIPPETS),
+        )
+        related = history.result()
     findings = find(load_rules(chosen.rules, settings.FILE), change, chosen)
     probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
 
@@ -152,13 +155,28 @@ class _Sources:
 
 
 class _Tree:
-    """Where a revision defines a name (the `Definitions` that cross-file meaning is found with)."""
+    """Where a revision defines a name (the `Definitions` that cross-file meaning is found with).
 
-    def __init__(self, repository: Repository, pair: Pair) -> None:
-        self._repository, self._ends = repository, {"base": pair.base, "head": pair.head}
+    Files that the change leaves alone are the same on both sides, and are searched once.
+    """
+
+    def __init__(self, repository: Repository, pair: Pair, sources: _Sources) -> None:
+        self._repository, self._head = repository, pair.head
+        pairs = sources.pairs()
+        self._changed = {path for pair in pairs for path in (pair.path, pair.previous_path)}
+        self._sides = {
+            "base": [(one.previous_path or one.path, one.base) for one in pairs if one.base is not None],
+            "head": [(one.path, one.head) for one in pairs if one.head is not None],
+        }
+        self._unchanged: dict[str, list[tuple[str, str]]] = {}
 
     def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
-        return self._repository.definitions(self._ends[side], name)
+        if name not in self._unchanged:
+            everywhere = self._repository.definitions(self._head, name)
+            self._unchanged[name] = [(path, source) for path, source in everywhere if path not in self._changed]
+        defines = re.compile(rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b", re.MULTILINE)
+        changed = [(path, source) for path, source in self._sides[side] if defines.search(source)]
+        return self._unchanged[name] + [(path, source) for path, source in changed if path.endswith(".py")]
 
 
 def _file(entry: Entry, sources: _Sources, facts: FileFacts | None, profile: profiles.Profile) -> FileChange:

@@ -83,7 +83,7 @@ class Repository:
     _bare: bool
     _shallow: frozenset[str]
     _default: list[str | None] = field(default_factory=list)
-    _definitions: dict[str, dict[str, dict[str, None]]] = field(default_factory=dict)
+    _definitions: dict[str, dict[bytes, dict[bytes, None]]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
@@ -296,12 +296,13 @@ class Repository:
     def definitions(self, revision: str, name: str) -> list[tuple[str, str]]:
         """(path, source) of the Python files of a revision that define a function, class or method of this name."""
         if revision not in self._definitions:
-            index: dict[str, dict[str, None]] = {}
+            index: dict[bytes, dict[bytes, None]] = {}
             matches = self._grep(revision, "-e", "def ", "-e", "class ", "--", ":(glob)**/*.py")
             for path, defined in _DEFINITION.findall(matches):
-                index.setdefault(defined.decode(), {})[_grepped(path)] = None
+                index.setdefault(defined, {})[path] = None
             self._definitions[revision] = index
-        blobs = {path: f"{revision}:{path}" for path in self._definitions[revision].get(name, ()) if "\n" not in path}
+        found = [_grepped(path) for path in self._definitions[revision].get(name.encode(), ())]
+        blobs = {path: f"{revision}:{path}" for path in found if "\n" not in path}
         contents = self.read_many(blobs.values())
         return [(path, text.decode("utf-8", "replace")) for path, blob in blobs.items() if (text := contents[blob])]
 

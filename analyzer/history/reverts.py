@@ -18,8 +18,9 @@ from analyzer.model.change import Related
 _LOOK, _TELL = 100, 5
 
 
-def relations(repository: Repository, pair: Pair, entries: tuple[Entry, ...], history: History) -> tuple[Related, ...]:
+def relations(repository: Repository, pair: Pair, entries: tuple[Entry, ...]) -> tuple[Related, ...]:
     """All relations, strongest first. Where the pair is not a commit and its parent, from content only."""
+    history = History.read(repository)
     found: dict[tuple[str, str | int], Related] = {}
 
     def add(related: Iterable[Related]) -> None:
