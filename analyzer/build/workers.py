@@ -162,7 +162,7 @@ class Worker:
             time.sleep(_POLL_SECONDS)
 
     def _records(self, offset: int) -> tuple[list[dict[str, Any]], int]:
-        """Whole lines that the child has written since `offset`, and where they end; what is no JSON object is skipped."""
+        """Whole lines that the child has written since `offset`, and where they end; other than JSON is skipped."""
         with self._results.open("rb") as file:
             file.seek(offset)
             written = file.read()

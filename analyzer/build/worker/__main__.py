@@ -2,10 +2,10 @@
 
 ``python -m analyzer_worker JOB`` with JOB a JSON file: ``results`` and ``out`` (paths), ``tree`` (the revision's
 folder), ``mode``, ``device``, ``distribution`` (name and version, for importlib.metadata) and ``python`` (whether the
-profile has probes). A step is ``{"id", "step", "probe", ...}``; its result is ``{"id", "ok", "data"}`` or ``{"id", "ok":
-false, "kind", "error"}`` with kind refused (an assertion or a TypeError, ValueError, NotImplementedError raised by the
-revision itself), out-of-memory, or raised. ``{"beat": "compiling"}`` and ``{"beat": "compiled"}`` let the parent keep
-compile time apart.
+profile has probes). A step is ``{"id", "step", "probe", ...}``; its result is ``{"id", "ok", "data"}`` or, where it
+failed, ``{"id", "ok", "kind", "error"}`` with kind refused (an assertion, TypeError, ValueError or NotImplementedError
+raised by the revision itself), out-of-memory, or raised. ``{"beat": "compiling"}`` and ``{"beat": "compiled"}`` let the
+parent keep compile time apart.
 """
 
 from __future__ import annotations

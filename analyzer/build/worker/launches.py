@@ -1,9 +1,9 @@
 """A kernel's launches without a GPU, and what they compile to.
 
 The kernel's own wrapper runs on fake CUDA tensors of the real shapes, with ``JITFunction.run`` intercepted: grid,
-pointer dtypes, integers and constexprs come out as the wrapper makes them. Compiling goes through the JIT function's own binder
-(``warmup=True`` under a stand-in driver), because a signature alone lacks the divisibility and equal-to-one attributes
-and compiles another kernel than the one that is launched.
+pointer dtypes, integers and constexprs come out as the wrapper makes them. Compiling goes through the JIT function's
+own binder (``warmup=True`` under a stand-in driver), because a signature alone lacks the divisibility and equal-to-one
+attributes and compiles another kernel than the one that is launched.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Prediction(TorchDispatchMode):
     """Follows the storages that operations make, and where in `tree` they were made.
 
     `peak` is the largest sum of bytes alive at once; `source` the line that made the largest storage alive then.
-    `ignore` has the inputs, whose storages do not count. Sizes are exact requests: the allocator's rounding is not modelled.
+    `ignore` has the inputs, whose storages do not count. Sizes are as requested, without the allocator's rounding.
     """
 
     def __init__(self, tree: str, ignore: tuple[torch.Tensor, ...]) -> None:
