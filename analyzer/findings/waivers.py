@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timezone
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,30 +11,33 @@ from analyzer.model.evidence import Check
 from analyzer.model.finding import Finding
 
 
-def waived(subject: Finding | Check, waivers: Iterable[Any], today: date | None = None) -> str | None:
+def waived(
+    subject: Finding | Check, waivers: Iterable[Any], paths: Sequence[str] = (), today: date | None = None
+) -> str | None:
     """The reason and the end of the first waiver that holds for a finding or a check, None where none does.
 
     A waiver has `rule` or `check`, `path` or `symbol` (globs; a symbol's last dotted part is enough), `reason` and
-    `until` (a date, the last day on which it counts; None: no end), as attributes or as keys.
+    `until` (a date, the last day on which it counts; None: no end), as attributes or as keys. `paths`: the files that
+    a check's symbol is in.
     """
     today = today or datetime.now(timezone.utc).date()
     for waiver in waivers:
-        if _names(subject, waiver) and not _expired(waiver, today):
+        if _names(subject, waiver, paths) and not _expired(waiver, today):
             until = _field(waiver, "until")
             return f"{_field(waiver, 'reason')} (until {until})" if until else str(_field(waiver, "reason"))
     return None
 
 
-def _names(subject: Finding | Check, waiver: Any) -> bool:
+def _names(subject: Finding | Check, waiver: Any, paths: Sequence[str]) -> bool:
     """Whether a waiver is for this rule or check at this place; one that names neither is for nothing."""
     if isinstance(subject, Finding):
-        wanted, name, path = _field(waiver, "rule"), subject.rule, subject.path
+        wanted, name, paths = _field(waiver, "rule"), subject.rule, (subject.path,)
     else:
-        wanted, name, path = _field(waiver, "check"), subject.check, ""
+        wanted, name = _field(waiver, "check"), subject.check
     path_glob, symbol_glob = _field(waiver, "path"), _field(waiver, "symbol")
     if not wanted or wanted != name:
         return False
-    if path_glob and not fnmatchcase(path, path_glob):
+    if path_glob and not any(fnmatchcase(path, path_glob) for path in paths):
         return False
     names = (subject.symbol, subject.symbol.rpartition(".")[2])
     return not symbol_glob or any(fnmatchcase(part, symbol_glob) for part in names)

@@ -9,7 +9,7 @@ from analyzer.model.change import Edit
 
 
 class Finding(Record):
-    """A rule that matched. `why`, `instead`, `tags`, `small_fix` and `impact` are the rule's own; it rests on `edits`."""
+    """A rule that matched, and the `edits` that it rests on. Words, `small_fix` and `impact` are the rule's own."""
 
     rule: str
     family: str

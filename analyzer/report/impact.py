@@ -1,0 +1,124 @@
+"""Risks and whom the change reaches. Every statement names the fact that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from analyzer.model.base import LEVELS, Text
+from analyzer.model.change import Caller, Edit
+from analyzer.model.evidence import BAD_OUTCOMES, Check
+from analyzer.model.finding import Finding
+from analyzer.model.plan import Plan
+from analyzer.model.report import Impact, Statement
+from analyzer.report.figures import name_of, reason_of
+from analyzer.report.phrases import phrase
+
+#: Checks whose outcome users notice.
+FELT = ("token-flips", "kept-set", "peak-memory", "latency")
+#: Relations to changes that are still of interest to the people who work on this code.
+TEAM = ("supersedes", "relanded-by", "relands", "follow-up-of", "mentions", "mentioned-by", "reverted-by")
+CALLERS = 5
+
+
+def risks(findings: Iterable[Finding], checks: Iterable[Check]) -> tuple[Statement, ...]:
+    """What the findings above info warn of, and what failed."""
+    told = [
+        Statement(text=finding.why, source="diff", fact=_place(finding))
+        for finding in findings
+        if LEVELS.index(finding.severity) > LEVELS.index("info")
+    ]
+    told += [
+        _measured(check, phrase(f"verdict.check.{check.outcome}", name=check.check, figure=said))
+        for check in checks
+        if check.outcome in BAD_OUTCOMES and (said := reason_of(check))
+    ]
+    return _once(told)
+
+
+def impact(plan: Plan, checks: Sequence[Check]) -> Impact:
+    """Users, system and team, from measurements, rules, callers, tests and related changes."""
+    felt = [
+        _measured(check, said)
+        for check in checks
+        if check.check in FELT and check.outcome in ("changed", *BAD_OUTCOMES) and (said := reason_of(check))
+    ]
+    measured_memory = any(check.check == "peak-memory" and check.delta for check in checks)
+    users = [*felt, *([] if measured_memory else _memory(plan.change.edits)), *_of_rules(plan.findings, "users")]
+    system = [*_of_rules(plan.findings, "system"), *_callers(plan.change.callers)]
+    team = [*_of_rules(plan.findings, "team"), *_tests(plan.change.edits), *_related(plan)]
+    return Impact(users=_once(users), system=_once(system), team=_once(team))
+
+
+def tags(findings: Iterable[Finding], checks: Iterable[Check]) -> tuple[Text, ...]:
+    """The tags of measurements and findings, each once, those of the strongest first."""
+    rated = [*((c.severity, c.tags) for c in checks), *((f.severity, f.tags) for f in findings)]
+    rated.sort(key=lambda pair: -LEVELS.index(pair[0]))
+    return tuple(dict.fromkeys(tag for _, its in rated for tag in its))
+
+
+def _of_rules(findings: Iterable[Finding], whom: str) -> list[Statement]:
+    return [
+        Statement(text=finding.impact[whom], source="diff", fact=_place(finding))
+        for finding in findings
+        if whom in finding.impact and not finding.waived_by
+    ]
+
+
+def _memory(edits: Iterable[Edit]) -> list[Statement]:
+    """The size of copies that came or went, where no peak was measured."""
+    return [
+        Statement(
+            text=phrase(f"impact.{edit.kind}", size=str(edit.detail["size"]), symbol=edit.symbol),
+            source="diff",
+            fact=f"{edit.path}:{edit.head_line or edit.base_line} {edit.kind}",
+        )
+        for edit in edits
+        if edit.kind in ("copy-added", "copy-removed") and "size" in edit.detail
+    ]
+
+
+def _callers(callers: Iterable[Caller]) -> list[Statement]:
+    """Who calls what changed without having changed, by the symbol called."""
+    unchanged = sorted((caller for caller in callers if not caller.changed), key=lambda caller: caller.calls)
+    told = []
+    for called, group in groupby(unchanged, key=lambda caller: caller.calls):
+        who = list(group)
+        names = tuple(dict.fromkeys(caller.symbol for caller in who))[:CALLERS]
+        places = ", ".join(f"{caller.path}:{caller.line}" for caller in who[:CALLERS])
+        told.append(Statement(text=phrase("impact.callers", callers=names, symbol=called), source="diff", fact=places))
+    return told
+
+
+def _tests(edits: Iterable[Edit]) -> list[Statement]:
+    told = []
+    for kind, key in (("test-added", "tests-added"), ("test-removed", "tests-removed")):
+        found = [edit for edit in edits if edit.kind == kind]
+        if found:
+            text = phrase(f"impact.{key}", count=sum(edit.count for edit in found))
+            told.append(Statement(text=text, source="diff", fact=", ".join(sorted({e.symbol for e in found}))))
+    return told
+
+
+def _related(plan: Plan) -> list[Statement]:
+    return [
+        Statement(
+            text=phrase("impact.related", what=name_of(related), relation=phrase(f"relations.{related.relation}")),
+            source="history",
+            fact=related.why.en,
+        )
+        for related in plan.related
+        if related.relation in TEAM
+    ]
+
+
+def _once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    return tuple({statement.text: statement for statement in reversed(list(statements))}.values())[::-1]
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.path}:{finding.line} {finding.symbol}".strip()
+
+
+def _measured(check: Check, text: Text) -> Statement:
+    return Statement(text=text, source="measurement", fact=f"{check.check} of {check.probe}")

@@ -1,0 +1,124 @@
+"""Sentences from data: templates/*.en.yml and *.zh.yml, sandboxed Jinja snippets under the same keys.
+
+A snippet gets data and the number formats below, and fails on a name that it was not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from jinja2 import StrictUndefined, Template, UndefinedError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from analyzer.findings.yaml_source import Loader
+from analyzer.model.base import Text
+from analyzer.report.markdown import code
+
+LANGUAGES = ("en", "zh")
+DASH = Text(en="–", zh="–")
+
+
+def phrase(key: str, /, **data: Any) -> Text:
+    """The sentence under a dotted key, in both languages. A KeyError for an unknown key.
+
+    A `Text` among the data is handed to each language in its own words.
+    """
+    return Text(**{lang: " ".join(_template(lang, key).render(_spoken(data, lang)).split()) for lang in LANGUAGES})
+
+
+def phrase_if_known(key: str, /, **data: Any) -> Text | None:
+    """As `phrase`; None where there is no such key, a figure that the sentence needs is missing, or it is empty."""
+    try:
+        text = phrase(key, **data)
+    except (KeyError, UndefinedError, TypeError):
+        return None
+    return text if text.en else None
+
+
+def keys(lang: str) -> set[str]:
+    """All dotted keys of a language."""
+    return set(_texts(lang))
+
+
+def sandbox() -> ImmutableSandboxedEnvironment:
+    """The environment that phrases and reports are rendered in."""
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(
+        code=code, count=count, share=share, gib=gib, figure=figure, signed=signed, all_of=all_of, times=times
+    )
+    return environment
+
+
+def count(value: float) -> str:
+    """``7280`` -> ``7,280``."""
+    return f"{value:,.0f}"
+
+
+def share(part: float, whole: float = 1.0, digits: int = 2) -> str:
+    """A percentage with that many significant digits below 10%, whole ones above: ``5.1%``, ``0.39%``, ``42%``."""
+    percent = 100.0 * part / whole if whole else 0.0
+    return f"{percent:.0f}%" if percent >= 10 or percent == 0 else f"{figure(percent, digits)}%"
+
+
+def gib(size: float) -> str:
+    """Bytes as GiB with three decimals; four below a thousandth: ``4.121 GiB``, ``0.0001 GiB``."""
+    value = size / 2**30
+    return f"{value:.4f} GiB" if 0 < abs(value) < 0.001 else f"{value:.3f} GiB"
+
+
+def figure(value: float, digits: int = 2) -> str:
+    """A number with that many significant digits, never in exponent form above 1e-4."""
+    if value == 0 or abs(value) >= 1e15:
+        return f"{value:g}"
+    if abs(value) < 1e-4:
+        return f"{value:.{max(digits - 1, 0)}e}"
+    text = f"{float(f'{value:.{digits}g}'):.10f}".rstrip("0").rstrip(".")
+    return text
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """With a real minus sign: ``−4.0``, ``+4.0``."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def times(ratio: float) -> str:
+    """A ratio of at least one with two significant digits: ``1.7``; three below 1.1: ``1.03``."""
+    return figure(ratio, 3 if ratio < 1.1 else 2)
+
+
+def all_of(items: Iterable[str], joiner: str = ", ") -> str:
+    """Names as code spans."""
+    return joiner.join(code(item) for item in items)
+
+
+def _spoken(data: dict[str, Any], lang: str) -> dict[str, Any]:
+    return {name: getattr(value, lang) if isinstance(value, Text) else value for name, value in data.items()}
+
+
+@cache
+def _texts(lang: str) -> dict[str, str]:
+    sources = [item for item in files("analyzer.templates").iterdir() if item.name.endswith(f".{lang}.yml")]
+    loaded = [yaml.load(item.read_text(encoding="utf-8"), Loader=Loader) for item in sources]
+    return {key: text for raw in loaded for key, text in _flat(raw, "")}
+
+
+def _flat(node: dict, prefix: str) -> Iterable[tuple[str, str]]:
+    for key, value in node.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", str(value)
+
+
+@cache
+def _template(lang: str, key: str) -> Template:
+    return _environment().from_string(_texts(lang)[key])
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    return sandbox()

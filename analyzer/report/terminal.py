@@ -1,0 +1,68 @@
+"""A report on a terminal: the verdict, its reasons, the evidence table."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text as Shown
+
+from analyzer.model.report import Report
+from analyzer.report.markdown import line
+from analyzer.report.phrases import phrase
+from analyzer.report.view import SPACE, STOP, headline, rows
+
+COLORS = {"none": "green", "info": "green", "low": "green", "medium": "yellow", "high": "red", "critical": "bold red"}
+GOOD = ("merge", "keep")
+BAD = ("hold", "revert", "forward-fix")
+LABELS = {
+    "en": ("risk", "check", "probe", "base", "head", "result", "not measured"),
+    "zh": ("风险", "检查", "探针", "base", "head", "结果", "未测量"),
+}
+
+
+def show(report: Report, console: Console, lang: Literal["en", "zh"] = "en") -> None:
+    """Print a short summary in colour. Text of other people is shown, never taken as markup or as control codes."""
+    risk, *columns, missing = LABELS[lang]
+    subject, action = report.subject, report.summary.recommendation.action
+    title = f"PR #{subject.pr} " if subject.pr else ""
+    head = Shown(f"{title}{line(subject.title) or subject.head[:10]}", style="bold")
+    level = report.risk.level
+    word = getattr(phrase(f"severities.{level}"), lang)
+    about = Shown(f"{subject.repository}  {subject.base[:10]} → {subject.head[:10]}  {risk} ")
+    about.append(word, style=COLORS[level])
+    verdict = Shown(getattr(phrase(f"actions.{action}"), lang) + STOP[lang], style=f"bold {_color(action)}")
+    first, *others = headline(report, lang)
+    lines = [Shown.assemble(verdict, SPACE[lang] or " ", _words(first)), *(_words(one) for one in others if one)]
+    console.print(Panel(Group(head, about, Shown(), *lines), border_style=_color(action), expand=False))
+    if found := rows(report):
+        console.print(_table(found, columns, lang))
+    for one in report.not_measured:
+        console.print(Shown(f"{missing}: ", style="dim") + _words(getattr(one, lang)))
+
+
+def _table(found: list, columns: list[str], lang: str) -> Table:
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in found:
+        result = Shown(getattr(row.outcome, lang), style="red" if row.bad else "")
+        detail = getattr(row.result, lang)
+        if detail:
+            result.append(": ").append_text(_words(detail))
+        cells = [getattr(row.label, lang), row.probe, getattr(row.base, lang), getattr(row.head, lang)]
+        table.add_row(*(_words(cell) for cell in cells), result)
+    return table
+
+
+def _color(action: str) -> str:
+    return "green" if action in GOOD else "red" if action in BAD else "yellow"
+
+
+def _words(text: str) -> Shown:
+    """A sentence with its code spans set apart."""
+    shown = Shown()
+    for index, part in enumerate(re.split(r"`+", line(text))):
+        shown.append(part, style="cyan" if index % 2 else "")
+    return shown

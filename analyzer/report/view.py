@@ -1,0 +1,99 @@
+"""A report in one language, as plain data for templates and the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analyzer.model.base import Text
+from analyzer.model.evidence import BAD_OUTCOMES
+from analyzer.model.report import Report
+from analyzer.report.figures import Row, gain_of, row
+from analyzer.report.phrases import keys, phrase
+
+#: Actions whose strongest reason speaks against the change: a gain is said before it.
+AGAINST = ("hold", "revert", "forward-fix")
+WORD_GROUPS = ("outcomes", "severities", "actions", "states", "categories", "stances", "topics", "relations")
+#: Punctuation of each language.
+STOP = {"en": ".", "zh": "。"}
+COLON = {"en": ": ", "zh": "："}
+SPACE = {"en": " ", "zh": ""}
+
+
+def view(report: Report, lang: str) -> dict[str, Any]:
+    """What a template gets: the report with every `Text` in `lang`, and what is derived from it for showing."""
+    files = report.implementation.files
+    return {
+        "report": spoken(report.model_dump(), lang),
+        "headline": headline(report, lang),
+        "action": getattr(phrase(f"actions.{report.summary.recommendation.action}"), lang),
+        "rows": [spoken(vars(one), lang) for one in rows(report)],
+        "added": sum(file.added for file in files),
+        "removed": sum(file.removed for file in files),
+        "symbols": list(dict.fromkeys(symbol.name for file in files for symbol in file.symbols)),
+        "words": _words(lang),
+        "lang": lang,
+    }
+
+
+def headline(report: Report, lang: str) -> tuple[str, str, str]:
+    """What follows the verdict: its strongest reason, the next one, and the way out, one line each."""
+    recommendation = report.summary.recommendation
+    reasons = [getattr(reason, lang) for reason in recommendation.reasons]
+    gain = gain_of(report.evidence.checks) if report.evidence else None
+    first = reasons[0] if reasons else ""
+    if gain and first and recommendation.action in AGAINST:
+        first = getattr(phrase("verdict.gain-but", gain=gain, loss=_lower(first)), lang)
+    second = reasons[1] if len(reasons) > 1 else getattr(report.summary.one_line, lang)
+    return (sentence(first, lang), sentence(second, lang), way_out(report, lang))
+
+
+def way_out(report: Report, lang: str) -> str:
+    """What would change the recommendation, or that nothing more is asked for."""
+    recommendation = report.summary.recommendation
+    steps = [getattr(step, lang) for step in recommendation.to_proceed]
+    if not steps:
+        return getattr(phrase("proceed.nothing"), lang)
+    label = getattr(phrase(f"proceed.{recommendation.action}"), lang)
+    return f"{label}{COLON[lang]}{SPACE[lang].join(steps)}"
+
+
+def sentence(text: str, lang: str) -> str:
+    """A fragment with a capital and a full stop."""
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".。!?！？" else STOP[lang])
+
+
+def rows(report: Report) -> list[Row]:
+    """The evidence table."""
+    checks = report.evidence.checks if report.evidence else ()
+    return [row(check, bad=check.outcome in BAD_OUTCOMES) for check in checks]
+
+
+def spoken(node: Any, lang: str) -> Any:
+    """Data with every text of two languages (an ``{en, zh}`` mapping or a `Text`) as its words in `lang`."""
+    if isinstance(node, Text):
+        return getattr(node, lang)
+    if isinstance(node, dict):
+        if node.keys() == {"en", "zh"}:
+            return node[lang]
+        return {key: spoken(value, lang) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [spoken(value, lang) for value in node]
+    return node
+
+
+def _words(lang: str) -> dict[str, dict[str, str]]:
+    """Names of severities, outcomes, categories and the like: group -> key -> word."""
+    words: dict[str, dict[str, str]] = {}
+    for key in keys(lang):
+        group, _, name = key.partition(".")
+        if "." not in name and group in WORD_GROUPS:
+            words.setdefault(group, {})[name] = getattr(phrase(key), lang)
+    return words
+
+
+def _lower(text: str | Text) -> str:
+    """For the middle of a sentence; an acronym or code keeps its case."""
+    text = str(text)
+    return text[0].lower() + text[1:] if len(text) > 1 and text[1].islower() else text
