@@ -118,13 +118,12 @@ def check_command(
     device: Device = None,
     budget: Budget = None,
     only: Only = None,
-    seed: Seed = None,
 ) -> None:
     """Builds and measures both revisions of a bundle. Needs no repository, no Git, no network, no token."""
     pipeline.writable(output.parent)
     read = Bundle.read(bundle)
-    planned = {name: read.plan.settings.get(name) for name in ("device", "budget", "only")} | {"seed": read.plan.seed}
-    given = {"device": device, "budget": budget, "only": only, "seed": seed}
+    planned = {name: read.plan.settings.get(name) for name in ("device", "budget", "only", "architectures")}
+    given = {"device": device, "budget": budget, "only": only}
     settings = settle(flags=planned | {name: value for name, value in given.items() if value is not None})
     with _progress() as progress:
         evidence = pipeline.check(read, settings, progress)

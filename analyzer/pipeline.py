@@ -59,7 +59,15 @@ def plan(repository: Path, request: Request, target: Path, progress: Progress) -
 
 def check(bundle: Bundle, settings: Settings, progress: Progress) -> Evidence:
     """A bundle -> what its checks measured on this machine."""
-    options = stage.CheckOptions(device=settings.device, budget=settings.budget, only=settings.only, seed=settings.seed)
+    if settings.device == "none":
+        raise UsageError("nothing to check on device none")
+    options = stage.CheckOptions(
+        device=settings.device,
+        architectures=settings.architectures,
+        only=settings.only,
+        budget=settings.budget,
+        cache=Path(settings.cache) if settings.cache else None,
+    )
     return stage.check(bundle, options, progress)
 
 

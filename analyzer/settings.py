@@ -46,9 +46,13 @@ class Waiver(Record):
 
 
 class Settings(Record):
-    """`budget`: seconds for the check stage. `only`: names of checks, all where empty. `rules`: rules of the repository
-    itself, in the form of rules/*.yml. `silence`: ids of rules that are not run. `sections`: sections of the report,
-    all where empty. `probes`: how the repository's own symbols are called (model/plan.py)."""
+    """What a run is to do. Empty tuples: all, or none, as the name says.
+
+    `rules`: rules of the repository itself, in the form of rules/*.yml; `silence`: ids of rules that are not run.
+    `probes`: how the repository's own symbols are called (model/plan.py). `sections`: sections of the report.
+    `budget`: seconds for the check stage. `only`: names of checks. `architectures`: what kernels are compiled for
+    (``sm_90``), else the GPU that is there. `cache`: a folder for compiled kernels that runs may share.
+    """
 
     profile: str | None = None
     waivers: tuple[Waiver, ...] = ()
@@ -59,6 +63,8 @@ class Settings(Record):
     device: Literal["auto", "cuda", "cpu", "none"] = "auto"
     budget: float = 600.0
     only: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    cache: str | None = None
     seed: int = 0
     fail_on: Literal["low", "medium", "high", "critical"] | None = None
     lang: Literal["en", "zh"] = "en"
@@ -72,7 +78,7 @@ class Settings(Record):
             raise ValueError("not a time: give seconds, or 90s, 10m, 1h")
         return float(match[1]) * _SECONDS[match[2]]
 
-    @field_validator("only", "silence", "sections", mode="before")
+    @field_validator("only", "silence", "sections", "architectures", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         """A list, or one string of names with commas between them."""

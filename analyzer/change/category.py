@@ -40,7 +40,7 @@ def category(path: str, content: bytes = b"") -> Category:
         return "ci"
     if is_test(path):
         return "test"
-    if pure.name in _BUILD or pure.name.startswith("requirements") or pure.suffix == ".cmake":
+    if pure.name in _BUILD or "requirements" in (*pure.parts[:-1], pure.stem) or pure.suffix == ".cmake":
         return "build"
     if pure.suffix in _KERNEL or (pure.suffix == ".py" and _JIT.search(content) and _TRITON.search(content)):
         return "kernel"

@@ -34,11 +34,11 @@ _ISOLATED = {
 }
 
 
-class GitFailed(Exception):
+class GitFailed(AnalyzerError):
     """Git ended with an error; `message` is its last line, `output` what it had written before."""
 
     def __init__(self, message: str, output: bytes) -> None:
-        super().__init__(message)
+        super().__init__(f"git: {message}")
         self.message = message
         self.output = output
 

@@ -257,7 +257,7 @@ class Repository:
 
     def read(self, revision: str, path: str) -> bytes | None:
         """One regular file of a revision, None where the revision has it not."""
-        blob = self.blobs(revision, [path]).get(path)
+        blob = self.blobs(revision).get(path)
         return self.read_many([blob])[blob] if blob else None
 
     def blobs(self, revision: str, globs: Iterable[str] = ("*",)) -> dict[str, str]:
