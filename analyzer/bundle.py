@@ -129,7 +129,10 @@ def _members(file: IO[bytes], source: str) -> dict[str, bytes]:
             limited = _Limited(unpacked, source)
             with tarfile.open(fileobj=limited, mode="r|") as archive:  # type: ignore[call-overload]
                 for about in archive:
-                    members[_accepted(about, members, source)] = archive.extractfile(about).read()  # type: ignore[union-attr]
+                    name = _accepted(about, members, source)
+                    members[name] = archive.extractfile(about).read()  # type: ignore[union-attr]
+            while limited.read(1 << 16):  # to the end, where gzip keeps its checksum
+                pass
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, IndexError, RecursionError) as error:
         raise UsageError(f"{source}: not a whole bundle ({error})") from None
     return members

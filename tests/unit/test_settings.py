@@ -1,0 +1,66 @@
+"""Settings: defaults < file of the base revision < environment < flags, and one line for each mistake."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from analyzer.errors import UsageError
+from analyzer.settings import Settings, settle
+
+
+def test_layers():
+    """Each layer wins over the one before it, field by field."""
+    file = b"device: cpu\nseed: 1\nlang: zh\nbudget: 2m\n"
+    variables = {"ANALYZER_SEED": "2", "ANALYZER_LANG": "en", "OTHER": "x"}
+    assert settle(environment={}) == Settings()
+    settled = settle(file, flags={"seed": 3, "device": None}, environment=variables)
+    assert (settled.device, settled.seed, settled.lang, settled.budget) == ("cpu", 3, "en", 120.0)
+
+
+def test_forms():
+    """Times, lists of names and waivers in the forms that people write."""
+    file = b"""
+waivers:
+  - {rule: guard-removed, path: "ops/*", reason: "checked by the caller", until: 2026-12-31}
+only: [kept-set, mutation]
+"""
+    settled = settle(file, environment={"ANALYZER_BUDGET": "1.5h"})
+    assert settled.only == ("kept-set", "mutation")
+    assert settled.budget == 5400
+    assert settled.waivers[0].until == date(2026, 12, 31)
+    assert settle(flags={"only": "kept-set, mutation,"}, environment={}).only == ("kept-set", "mutation")
+
+
+@pytest.mark.parametrize(
+    ("file", "flags", "variables", "said"),
+    [
+        (b"devise: cpu", {}, {}, "base.yml: devise: Extra inputs are not permitted"),
+        (b"a: [1", {}, {}, "base.yml:1: "),
+        (b"seed: 1\nlang: [\n", {}, {}, "base.yml:3: "),
+        (b"- seed", {}, {}, "base.yml: must be a mapping"),
+        (b"\xff", {}, {}, "base.yml: "),
+        (b"!!python/object/apply:os.system [true]", {}, {}, "base.yml:1: could not determine a constructor"),
+        (b"waivers: [{rule: a, path: b, until: 2026-01-01}]", {}, {}, "base.yml: waivers.0.reason: Field required"),
+        (
+            b"waivers: [{rule: a, reason: b, until: 2026-01-01}]",
+            {},
+            {},
+            "base.yml: waivers.0: needs a path or a symbol",
+        ),
+        (b"waivers: [{path: a, reason: b, until: 2026-01-01}]", {}, {}, "base.yml: waivers.0: needs a rule or a check"),
+        (b"probes: [{name: x}]", {}, {}, "base.yml: probes.0.target: Field required"),
+        (b"", {"device": "tpu"}, {}, "options: --device: Input should be"),
+        (b"", {"fail_on": "none"}, {}, "options: --fail-on: Input should be"),
+        (b"", {"budget": "soon"}, {}, "options: --budget: not a time"),
+        (b"", {"budget": "0"}, {}, "options: --budget: not a time"),
+        (b"", {}, {"ANALYZER_SEED": "x"}, "environment: ANALYZER_SEED: Input should be a valid integer"),
+    ],
+)
+def test_mistakes(file, flags, variables, said):
+    """Each mistake is one line that says where it stands and what is wrong."""
+    with pytest.raises(UsageError) as caught:
+        settle(file, "base.yml", flags, variables)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
