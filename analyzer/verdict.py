@@ -28,7 +28,7 @@ from analyzer.model.evidence import BAD_OUTCOMES, Check, Evidence
 from analyzer.model.finding import Finding
 from analyzer.model.plan import Plan
 from analyzer.model.report import Action, Recommendation
-from analyzer.report.figures import better_of, name_of, price_of, reason_of
+from analyzer.report.figures import better_of, name_of, price_of, reason_of, where, worst
 from analyzer.report.phrases import phrase
 
 #: Outcomes that answer a check's question.
@@ -150,11 +150,11 @@ def _reasons(action: Action, facts: _Facts) -> tuple[Text, ...]:
         reasons.append(_reverted_by(facts.plan.related))
     if facts.plan.is_revert:
         reasons.append(_restores(facts))
-        reasons += [better_of(check) for check in facts.passed]
-    reasons += [_check_reason(check) for check in facts.failed]
+        reasons += [better_of(check) for check in worst(facts.passed)]
+    reasons += [_check_reason(check) for check in worst(facts.failed)]
     reasons += [_finding_reason(finding) for finding in facts.at_least("medium")]
     price = _price(facts) if facts.plan.is_revert else None
-    reasons += [_check_reason(check) for check in facts.changed if check is not price and check.check in WEIGHED]
+    reasons += [_check_reason(check) for check in worst(facts.changed) if check is not price and check.check in WEIGHED]
     if facts.missing:
         reasons.append(phrase("verdict.not-run", checks=facts.missing))
     elif action in ("merge", "keep") and facts.passed:
@@ -166,8 +166,10 @@ def _reasons(action: Action, facts: _Facts) -> tuple[Text, ...]:
 
 
 def _check_reason(check: Check) -> Text | None:
-    figure = reason_of(check)
-    return phrase(f"verdict.check.{check.outcome}", name=check.check, figure=figure) if figure else None
+    figure = (better_of(check) if check.outcome == "changed" else None) or reason_of(check)
+    if figure is None:
+        return None
+    return phrase(f"verdict.check.{check.outcome}", name=check.check, figure=figure, where=where(check))
 
 
 def _finding_reason(finding: Finding) -> Text:

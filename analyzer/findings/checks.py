@@ -71,6 +71,11 @@ def families(name: str) -> tuple[str, ...]:
     return _table()[name].families if name in _table() else ()
 
 
+def order(name: str) -> int:
+    """The place of the check called `name` among all, the most telling first."""
+    return list(_table()).index(name) if name in _table() else len(_table())
+
+
 @cache
 def _table() -> dict[str, CheckRule]:
     text = (files("analyzer.rules") / SOURCE).read_text(encoding="utf-8")

@@ -75,7 +75,7 @@ def _not_measured(plan: Plan, evidence: Evidence | None) -> tuple[Text, ...]:
     if evidence is None:
         why = "device-none" if plan.settings.get("device") == "none" else "no-evidence"
         told.append(phrase("notes.nothing-measured", why=phrase(f"notes.{why}")))
-    elif not plan.probes:
+    elif not plan.probes and not evidence.checks:
         told.append(phrase("notes.nothing-measured", why=phrase("notes.no-probe")))
     return tuple(dict.fromkeys(told))
 
@@ -83,8 +83,8 @@ def _not_measured(plan: Plan, evidence: Evidence | None) -> tuple[Text, ...]:
 def _sources(subject: Subject, evidence: Evidence | None, talk: Conversation) -> dict[str, str]:
     """Where the facts of each kind come from."""
     sources = {
-        "diff": f"{subject.repository} {subject.base[:10]}..{subject.head[:10]}",
-        "history": f"Git history of {subject.repository} around {subject.head[:10]}",
+        "diff": f"git diff {subject.base[:10]}..{subject.head[:10]}",
+        "history": f"git log of {subject.repository}",
     }
     if evidence:
         machine = evidence.environment.gpu or evidence.environment.platform or "this machine"

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analyzer.model.base import Text
+from analyzer.findings.checks import order
+from analyzer.model.base import LEVELS, Text
 from analyzer.model.change import Related
 from analyzer.model.evidence import Check
-from analyzer.report.phrases import DASH, count, gib, phrase, phrase_if_known
+from analyzer.report.phrases import DASH, gib, phrase, phrase_if_known
 
 #: Outcomes whose own reason says more than figures do.
 SPOKEN = ("crash", "hang", "out-of-memory", "inconclusive", "not-run")
+
+#: The figure of a check's delta that says how large a difference is.
+MAGNITUDES = {
+    "kept-set": "rows_differing",
+    "distribution-distance": "tv_mean",
+    "token-flips": "rate",
+    "peak-memory": "bytes",
+    "latency": "ratio",
+}
 
 
 @dataclass(frozen=True)
@@ -30,23 +41,50 @@ class Row:
 
 def row(check: Check, bad: bool) -> Row:
     """A check as a row. A figure that the check lacks shows as a dash."""
-    detail = check.reason if check.outcome in SPOKEN else _said(check, "result")
+    label = _said(check, "label") or phrase("checks.other.label", name=check.check)
+    of = ", ".join(part for part in (check.specialization.dtype, check.specialization.arch) if part)
     return Row(
-        label=_said(check, "label") or phrase("checks.other.label", name=check.check),
+        label=phrase("checks.label", label=label, of=of),
         probe=check.symbol or check.probe,
         base=_said(check, "base") or DASH,
         head=_said(check, "head") or DASH,
         outcome=phrase(f"outcomes.{check.outcome}"),
-        result=detail or Text(en="", zh=""),
+        result=_result(check),
         bad=bad,
         waived_by=check.waived_by,
     )
+
+
+def _result(check: Check) -> Text:
+    """Figures where they tell it, the check's own reason where it failed or has no figures."""
+    said = None if check.outcome in SPOKEN else _said(check, "result")
+    parts = [said] if said else []
+    if check.reason.en and (not said or check.outcome in ("fail", "pre-existing")):
+        parts.append(check.reason)
+    return Text(en="; ".join(part.en for part in parts), zh="；".join(part.zh for part in parts))
 
 
 def reason_of(check: Check) -> Text | None:
     """What a check found, with its figure; its own reason where it has no figure to tell."""
     said = None if check.outcome in SPOKEN else _said(check, "reason")
     return said or (check.reason if check.reason.en else None)
+
+
+def where(check: Check) -> Text:
+    """The symbol and the specialization that a check's figure is of: ``(`apply`, bf16)``."""
+    return phrase("checks.where", symbol=check.symbol or check.probe, dtype=check.specialization.dtype)
+
+
+def worst(checks: Iterable[Check]) -> list[Check]:
+    """Of each check the record with the largest figure, in order of severity and of what tells most."""
+    ranked = sorted(checks, key=lambda c: (-LEVELS.index(c.severity), order(c.check), -_magnitude(c)))
+    return list({check.check: check for check in reversed(ranked)}.values())[::-1]
+
+
+def _magnitude(check: Check) -> float:
+    value = check.delta.get(MAGNITUDES.get(check.check, ""), 0)
+    size = float(value) if isinstance(value, int | float) else 0.0
+    return abs(math.log(size)) if check.check == "latency" and size > 0 else abs(size)
 
 
 def better_of(check: Check) -> Text | None:
@@ -89,6 +127,3 @@ def _said(check: Check, part: str) -> Text | None:
         arch=check.specialization.arch,
         dtype=check.specialization.dtype,
     )
-
-
-__all__ = ["Row", "better_of", "count", "gain_of", "name_of", "price_of", "reason_of", "row"]

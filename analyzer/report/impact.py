@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from analyzer.change.category import is_test
 from analyzer.model.base import LEVELS, Text
-from analyzer.model.change import Caller, Edit
+from analyzer.model.change import Edit
 from analyzer.model.evidence import BAD_OUTCOMES, Check
 from analyzer.model.finding import Finding
 from analyzer.model.plan import Plan
 from analyzer.model.report import Impact, Statement
-from analyzer.report.figures import name_of, reason_of
+from analyzer.report.figures import name_of, reason_of, where, worst
 from analyzer.report.phrases import phrase
 
 #: Checks whose outcome users notice.
@@ -29,9 +30,9 @@ def risks(findings: Iterable[Finding], checks: Iterable[Check]) -> tuple[Stateme
         if LEVELS.index(finding.severity) > LEVELS.index("info")
     ]
     told += [
-        _measured(check, phrase(f"verdict.check.{check.outcome}", name=check.check, figure=said))
-        for check in checks
-        if check.outcome in BAD_OUTCOMES and (said := reason_of(check))
+        _measured(check, phrase(f"verdict.check.{check.outcome}", name=check.check, figure=said, where=where(check)))
+        for check in worst(check for check in checks if check.outcome in BAD_OUTCOMES)
+        if (said := reason_of(check))
     ]
     return _once(told)
 
@@ -40,19 +41,20 @@ def impact(plan: Plan, checks: Sequence[Check]) -> Impact:
     """Users, system and team, from measurements, rules, callers, tests and related changes."""
     felt = [
         _measured(check, said)
-        for check in checks
-        if check.check in FELT and check.outcome in ("changed", *BAD_OUTCOMES) and (said := reason_of(check))
+        for check in worst(check for check in checks if check.outcome in ("changed", *BAD_OUTCOMES))
+        if check.check in FELT and (said := reason_of(check))
     ]
     measured_memory = any(check.check == "peak-memory" and check.delta for check in checks)
     users = [*felt, *([] if measured_memory else _memory(plan.change.edits)), *_of_rules(plan.findings, "users")]
-    system = [*_of_rules(plan.findings, "system"), *_callers(plan.change.callers)]
+    system = [*_of_rules(plan.findings, "system"), *_callers(plan)]
     team = [*_of_rules(plan.findings, "team"), *_tests(plan.change.edits), *_related(plan)]
     return Impact(users=_once(users), system=_once(system), team=_once(team))
 
 
 def tags(findings: Iterable[Finding], checks: Iterable[Check]) -> tuple[Text, ...]:
-    """The tags of measurements and findings, each once, those of the strongest first."""
-    rated = [*((c.severity, c.tags) for c in checks), *((f.severity, f.tags) for f in findings)]
+    """The tags of measurements and of findings above info, each once, those of the strongest first."""
+    rated = [(check.severity, check.tags) for check in checks]
+    rated += [(finding.severity, finding.tags) for finding in findings if finding.severity != "info"]
     rated.sort(key=lambda pair: -LEVELS.index(pair[0]))
     return tuple(dict.fromkeys(tag for _, its in rated for tag in its))
 
@@ -69,7 +71,12 @@ def _memory(edits: Iterable[Edit]) -> list[Statement]:
     """The size of copies that came or went, where no peak was measured."""
     return [
         Statement(
-            text=phrase(f"impact.{edit.kind}", size=str(edit.detail["size"]), symbol=edit.symbol),
+            text=phrase(
+                f"impact.{edit.kind}",
+                size=str(edit.detail["size"]),
+                symbol=edit.symbol,
+                condition=edit.detail.get("condition", ""),
+            ),
             source="diff",
             fact=f"{edit.path}:{edit.head_line or edit.base_line} {edit.kind}",
         )
@@ -78,14 +85,16 @@ def _memory(edits: Iterable[Edit]) -> list[Statement]:
     ]
 
 
-def _callers(callers: Iterable[Caller]) -> list[Statement]:
-    """Who calls what changed without having changed, by the symbol called."""
-    unchanged = sorted((caller for caller in callers if not caller.changed), key=lambda caller: caller.calls)
+def _callers(plan: Plan) -> list[Statement]:
+    """Which unchanged code calls a symbol that a finding above info is about; tests are left out."""
+    concerned = {finding.symbol for finding in plan.findings if finding.severity != "info"}
+    callers = [c for c in plan.change.callers if c.calls in concerned and not c.changed and not is_test(c.path)]
+    callers.sort(key=lambda caller: caller.calls)
     told = []
-    for called, group in groupby(unchanged, key=lambda caller: caller.calls):
-        who = list(group)
-        names = tuple(dict.fromkeys(caller.symbol for caller in who))[:CALLERS]
-        places = ", ".join(f"{caller.path}:{caller.line}" for caller in who[:CALLERS])
+    for called, group in groupby(callers, key=lambda caller: caller.calls):
+        who = list(group)[:CALLERS]
+        names = tuple(dict.fromkeys(caller.symbol for caller in who))
+        places = ", ".join(f"{caller.path}:{caller.line}" for caller in who)
         told.append(Statement(text=phrase("impact.callers", callers=names, symbol=called), source="diff", fact=places))
     return told
 
@@ -103,9 +112,9 @@ def _tests(edits: Iterable[Edit]) -> list[Statement]:
 def _related(plan: Plan) -> list[Statement]:
     return [
         Statement(
-            text=phrase("impact.related", what=name_of(related), relation=phrase(f"relations.{related.relation}")),
+            text=phrase(f"related.{related.relation}", what=name_of(related)),
             source="history",
-            fact=related.why.en,
+            fact=(related.commit or "")[:10] or name_of(related),
         )
         for related in plan.related
         if related.relation in TEAM
@@ -121,4 +130,4 @@ def _place(finding: Finding) -> str:
 
 
 def _measured(check: Check, text: Text) -> Statement:
-    return Statement(text=text, source="measurement", fact=f"{check.check} of {check.probe}")
+    return Statement(text=text, source="measurement", fact=f"{check.check}: {check.probe}")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 JOINER = "\u2060"
 _LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|\b(?:mailto|xmpp):", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])")
-_LEADING = re.compile(r"^([#+=>-]|\d{1,9}(?=[.)]))")
+_LEADING = re.compile(r"^(#{1,6}(?=\s|$)|[+-]+(?=\s|$)|=+$|\d{1,9}(?=[.)](?:\s|$)))")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 

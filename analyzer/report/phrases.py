@@ -5,6 +5,7 @@ A snippet gets data and the number formats below, and fails on a name that it wa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,10 @@ from analyzer.model.base import Text
 from analyzer.report.markdown import code
 
 LANGUAGES = ("en", "zh")
+#: Where a Chinese character touches code, a Latin letter or a figure: a space belongs there.
+_HAN_LATIN = re.compile(
+    r"(?<=[\u4e00-\u9fff])(?=`[^`]|[A-Za-z0-9+\u2212])|(?<=[A-Za-z0-9%`])(?=[\u4e00-\u9fff])(?<!\s`)"
+)
 DASH = Text(en="–", zh="–")
 
 
@@ -27,7 +32,8 @@ def phrase(key: str, /, **data: Any) -> Text:
 
     A `Text` among the data is handed to each language in its own words.
     """
-    return Text(**{lang: " ".join(_template(lang, key).render(_spoken(data, lang)).split()) for lang in LANGUAGES})
+    words = {lang: " ".join(_template(lang, key).render(_spoken(data, lang)).split()) for lang in LANGUAGES}
+    return Text(en=words["en"], zh=_HAN_LATIN.sub(" ", words["zh"]).replace("） ", "）"))
 
 
 def phrase_if_known(key: str, /, **data: Any) -> Text | None:

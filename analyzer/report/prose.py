@@ -21,10 +21,12 @@ HEADLINES = 2
 SPAN = 100
 #: Which files a reader wants first.
 CATEGORY_ORDER = ("source", "kernel", "build", "ci", "data", "docs", "test")
+#: Which of a symbol's edits a reader wants first, by their nouns; the others follow.
+NOUN_ORDER = ("copy", "in-place", "low-precision-round-trip", "index", "stride", "barrier", "cast", "dtype-argument")
 
 
-def sentence(edit: Edit) -> Text:
-    """What one edit does, in both languages."""
+def sentence(edit: Edit, among: Iterable[Edit] = ()) -> Text:
+    """What an edit does, in both languages. `among`: the edits around it, for what they say about each other."""
     return phrase(
         f"edits.{edit.kind}",
         who=code(edit.symbol) or Text(en="the module", zh="模块级代码"),
@@ -33,37 +35,39 @@ def sentence(edit: Edit) -> Text:
         after=_span(edit.after),
         d=edit.detail,
         options=_options(edit),
+        targets=[name for name in str(edit.detail.get("target", "")).split(", ") if name],
+        spared=_spared(edit, among),
     )
 
 
 def steps(change: Change, findings: Sequence[Finding]) -> tuple[FileStep, ...]:
     """One step a file: those with the strongest findings first, tests and documents last."""
-    weight = {file.path: _weight(file, findings) for file in change.files}
-    files = sorted(change.files, key=lambda file: weight[file.path])
+    files = sorted(change.files, key=lambda file: _weight(file, findings))
     return tuple(FileStep(path=file.path, sentences=_of_file(file)) for file in files)
 
 
 def one_line(plan: Plan) -> Text:
-    """The change in one sentence: what a revert takes back, else the edits that the strongest findings rest on."""
+    """The change in one sentence: what a revert takes back, and the edits that the strongest findings rest on."""
     target = next((r for r in plan.related if r.relation in ("reverts", "partially-reverts")), None)
-    exact = any(r.relation == "exact-inverse-of" and target and name_of(r) == name_of(target) for r in plan.related)
-    head = [phrase("summary.reverts", what=name_of(target), exact=exact, title="")] if target else []
-    told = _strongest(plan.change, plan.findings)
-    if not told and not head:
-        return phrase("summary.no-edits", count=len(plan.change.files))
-    return join([*head, *(sentence(edit) for edit in told)])
+    told = []
+    if target:
+        exact = any(r.relation == "exact-inverse-of" and name_of(r) == name_of(target) for r in plan.related)
+        told.append(phrase("summary.reverts", what=name_of(target), exact=exact))
+    told += [sentence(edit, plan.change.edits) for edit in _strongest(plan)]
+    return join(told) if told else phrase("summary.no-edits", count=len(plan.change.files))
 
 
 def join(sentences: Iterable[Text]) -> Text:
     """Sentences one after the other."""
-    sentences = list(sentences)
-    return Text(en=" ".join(s.en for s in sentences), zh="".join(s.zh for s in sentences))
+    told = list(sentences)
+    return Text(en=" ".join(one.en for one in told), zh="".join(one.zh for one in told))
 
 
 def _of_file(file: FileChange) -> tuple[Text, ...]:
-    told = [sentence(edit) for edit in file.edits[:SENTENCES]]
-    if len(file.edits) > SENTENCES:
-        told.append(phrase("notes.more-edits", count=len(file.edits) - SENTENCES))
+    edits = _grouped(_ordered(file.edits))
+    told = [sentence(edit, file.edits) for edit in edits[:SENTENCES]]
+    if len(edits) > SENTENCES:
+        told.append(phrase("notes.more-edits", count=len(edits) - SENTENCES))
     if file.status in ("added", "deleted"):
         told.insert(0, phrase(f"notes.{file.status}"))
     elif file.previous_path:
@@ -74,15 +78,82 @@ def _of_file(file: FileChange) -> tuple[Text, ...]:
     return tuple(told) or (phrase("notes.no-meaning", added=file.added, removed=file.removed),)
 
 
-def _weight(file: FileChange, findings: Sequence[Finding]) -> tuple[int, int, int]:
+def _rank(edit: Edit) -> int:
+    noun = edit.kind.rpartition("-")[0]
+    return NOUN_ORDER.index(noun) if noun in NOUN_ORDER else len(NOUN_ORDER)
+
+
+def _ordered(edits: Iterable[Edit]) -> list[Edit]:
+    """Symbol by symbol, each with its weightiest edits first; symbols in the order of their weightiest edit."""
+    edits = list(edits)
+    best: dict[str, int] = {}
+    for edit in edits:
+        best[edit.symbol] = min(_rank(edit), best.get(edit.symbol, len(NOUN_ORDER)))
+    first = {symbol: index for index, symbol in enumerate(best)}
+
+    def place(edit: Edit) -> tuple:
+        conditional = bool(edit.detail.get("conditional"))
+        return (best[edit.symbol], first[edit.symbol], _rank(edit), conditional, edit.kind.endswith("-added"))
+
+    return sorted(edits, key=place)
+
+
+def _grouped(edits: list[Edit]) -> list[Edit]:
+    """Allocations of one symbol that change alike are told together; the buffer of a copy is told with the copy."""
+    groups: dict[tuple, list[Edit]] = {}
+    for index, edit in enumerate(edits):
+        if not edit.kind.startswith("allocation-"):
+            groups[index,] = [edit]
+        elif not _of_copy(edit, edits):
+            alike = (edit.kind, edit.symbol, *(edit.detail.get(k) for k in ("dtype", "dtype_before", "dtype_after")))
+            groups.setdefault(alike, []).append(edit)
+    return [_one(group) for group in groups.values()]
+
+
+def _one(group: list[Edit]) -> Edit:
+    if len(group) == 1:
+        return group[0]
+    detail = {key: value for key, value in group[0].detail.items() if not key.startswith("size")}
+    detail["target"] = ", ".join(str(edit.detail.get("target", "?")) for edit in group)
+    return group[0].model_copy(update={"count": sum(edit.count for edit in group), "detail": detail})
+
+
+def _of_copy(allocation: Edit, edits: Iterable[Edit]) -> bool:
+    """Whether an allocation is the buffer that a copy of the same change fills."""
+    copy = allocation.kind.replace("allocation", "copy")
+    return any(
+        edit.kind == copy
+        and edit.symbol == allocation.symbol
+        and edit.detail.get("size") == allocation.detail.get("size")
+        for edit in edits
+    )
+
+
+def _weight(file: FileChange, findings: Sequence[Finding]) -> tuple[int, int, int, int]:
     strongest = max((LEVELS.index(f.severity) for f in findings if f.path == file.path), default=0)
-    return (CATEGORY_ORDER.index(file.category), -strongest, -(file.added + file.removed))
+    place = max(CATEGORY_ORDER.index(file.category), 1)  # sources and kernels are told together
+    weightiest = min((_rank(edit) for edit in file.edits), default=len(NOUN_ORDER))
+    return (place, -strongest, weightiest, -(file.added + file.removed))
 
 
-def _strongest(change: Change, findings: Sequence[Finding]) -> list[Edit]:
-    """The edits of the strongest findings, each kind of a symbol once; the first edits where no finding is."""
-    ranked = [edit for finding in findings for edit in finding.edits] or list(change.edits)
-    return list({(edit.kind, edit.symbol): edit for edit in reversed(ranked[:HEADLINES])}.values())[::-1]
+def _strongest(plan: Plan) -> list[Edit]:
+    """The edits to name first: those of findings medium or above, then the weightiest kinds, one a symbol and noun."""
+    serious = [edit for f in plan.findings if LEVELS.index(f.severity) >= LEVELS.index("medium") for edit in f.edits]
+    told = [*serious, *_ordered(plan.change.edits)]
+    chosen = {(edit.kind.rpartition("-")[0], edit.symbol): edit for edit in reversed(told)}
+    return _ordered(list(chosen.values())[::-1][:HEADLINES])
+
+
+def _spared(edit: Edit, among: Iterable[Edit]) -> str:
+    """The condition under which a copy keeps the argument from being written, empty where there is none."""
+    if not edit.kind.startswith("in-place-"):
+        return ""
+    copy = "copy-added" if edit.kind == "in-place-introduced" else "copy-removed"
+    for other in among:
+        same = other.kind == copy and other.symbol == edit.symbol and other.path == edit.path
+        if same and other.detail.get("conditional") and other.detail.get("subject") == edit.detail.get("parameter"):
+            return str(other.detail.get("condition", ""))
+    return ""
 
 
 def _options(edit: Edit) -> list[dict[str, str]]:

@@ -13,7 +13,7 @@ from rich.text import Text as Shown
 from analyzer.model.report import Report
 from analyzer.report.markdown import line
 from analyzer.report.phrases import phrase
-from analyzer.report.view import SPACE, STOP, headline, rows
+from analyzer.report.view import COLON, SPACE, STOP, headline, rows
 
 COLORS = {"none": "green", "info": "green", "low": "green", "medium": "yellow", "high": "red", "critical": "bold red"}
 GOOD = ("merge", "keep")
@@ -36,12 +36,12 @@ def show(report: Report, console: Console, lang: Literal["en", "zh"] = "en") -> 
     about.append(word, style=COLORS[level])
     verdict = Shown(getattr(phrase(f"actions.{action}"), lang) + STOP[lang], style=f"bold {_color(action)}")
     first, *others = headline(report, lang)
-    lines = [Shown.assemble(verdict, SPACE[lang] or " ", _words(first)), *(_words(one) for one in others if one)]
+    lines = [Shown.assemble(verdict, SPACE[lang], _words(first)), *(_words(one) for one in others if one)]
     console.print(Panel(Group(head, about, Shown(), *lines), border_style=_color(action), expand=False))
     if found := rows(report):
         console.print(_table(found, columns, lang))
     for one in report.not_measured:
-        console.print(Shown(f"{missing}: ", style="dim") + _words(getattr(one, lang)))
+        console.print(Shown(missing + COLON[lang], style="dim") + _words(getattr(one, lang)))
 
 
 def _table(found: list, columns: list[str], lang: str) -> Table:
@@ -50,7 +50,7 @@ def _table(found: list, columns: list[str], lang: str) -> Table:
         result = Shown(getattr(row.outcome, lang), style="red" if row.bad else "")
         detail = getattr(row.result, lang)
         if detail:
-            result.append(": ").append_text(_words(detail))
+            result.append(COLON[lang]).append_text(_words(detail))
         cells = [getattr(row.label, lang), row.probe, getattr(row.base, lang), getattr(row.head, lang)]
         table.add_row(*(_words(cell) for cell in cells), result)
     return table

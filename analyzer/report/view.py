@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from analyzer.change.category import is_test
 from analyzer.model.base import Text
+from analyzer.model.change import FileChange, Related
 from analyzer.model.evidence import BAD_OUTCOMES
 from analyzer.model.report import Report
-from analyzer.report.figures import Row, gain_of, row
+from analyzer.report.figures import Row, gain_of, name_of, row
+from analyzer.report.markdown import line
 from analyzer.report.phrases import keys, phrase
 
 #: Actions whose strongest reason speaks against the change: a gain is said before it.
 AGAINST = ("hold", "revert", "forward-fix")
-WORD_GROUPS = ("outcomes", "severities", "actions", "states", "categories", "stances", "topics", "relations")
+#: Steps told in the headline; the report tells all of them.
+STEPS = 2
+WORD_GROUPS = ("outcomes", "severities", "actions", "states", "categories", "stances", "topics", "sources")
 #: Punctuation of each language.
 STOP = {"en": ".", "zh": "。"}
 COLON = {"en": ": ", "zh": "："}
@@ -29,7 +34,10 @@ def view(report: Report, lang: str) -> dict[str, Any]:
         "rows": [spoken(vars(one), lang) for one in rows(report)],
         "added": sum(file.added for file in files),
         "removed": sum(file.removed for file in files),
-        "symbols": list(dict.fromkeys(symbol.name for file in files for symbol in file.symbols)),
+        "files": [spoken(file.model_dump(), lang) for file in _in_order(report)],
+        "symbols": list(dict.fromkeys(symbol.name for file in _in_order(report) for symbol in file.symbols)),
+        "callers": callers(report),
+        "related": [getattr(_related(one), lang) for one in report.related],
         "words": _words(lang),
         "lang": lang,
     }
@@ -54,7 +62,9 @@ def way_out(report: Report, lang: str) -> str:
     if not steps:
         return getattr(phrase("proceed.nothing"), lang)
     label = getattr(phrase(f"proceed.{recommendation.action}"), lang)
-    return f"{label}{COLON[lang]}{SPACE[lang].join(steps)}"
+    if lang == "en":
+        steps[0] = _lower(steps[0])
+    return f"{label}{COLON[lang]}{SPACE[lang].join(steps[:STEPS])}"
 
 
 def sentence(text: str, lang: str) -> str:
@@ -68,6 +78,37 @@ def rows(report: Report) -> list[Row]:
     """The evidence table."""
     checks = report.evidence.checks if report.evidence else ()
     return [row(check, bad=check.outcome in BAD_OUTCOMES) for check in checks]
+
+
+def callers(report: Report) -> list[dict[str, Any]]:
+    """Who calls each changed symbol that is not new: code by name and place, tests by their number."""
+    new = {s.name for file in report.implementation.files for s in file.symbols if s.change == "added"}
+    called: dict[str, dict[str, Any]] = {}
+    for caller in report.callers:
+        if caller.calls in new:
+            continue
+        entry = called.setdefault(caller.calls, {"calls": caller.calls, "who": [], "tests": 0})
+        if is_test(caller.path):
+            entry["tests"] += 1
+        else:
+            entry["who"].append(caller.model_dump() | {"place": f"{caller.path}:{caller.line}"})
+    return list(called.values())
+
+
+def _in_order(report: Report) -> list[FileChange]:
+    """The files in the order in which they are explained."""
+    by_path = {file.path: file for file in report.implementation.files}
+    return [by_path[step.path] for step in report.implementation.steps]
+
+
+def _related(one: Related) -> Text:
+    """A relation with its title and the fact that it rests on."""
+    title = line(one.title)
+    what = f"{name_of(one)}{f' ({title})' if title else ''}"
+    said = phrase(
+        f"related.{one.relation}", what=Text(en=what, zh=what.replace(" (", "（", 1)[:-1] + "）" if title else what)
+    )
+    return Text(en=f"{said.en}: {one.why.en}", zh=f"{said.zh}：{one.why.zh}")
 
 
 def spoken(node: Any, lang: str) -> Any:
