@@ -45,7 +45,7 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     progress("reading the change")
     pair = repository.pair(request.revision, request.base)
     entries = repository.diff(pair.base, pair.head)
-    chosen = _settings(repository, pair, request)
+    chosen, noted = _settings(repository, pair, request)
     profile = profiles.load(chosen.profile) if chosen.profile else profiles.detect(repository.blobs(pair.head))
 
     with ThreadPoolExecutor(1) as beside:  # history is Git's work, edits are ours: side by side
@@ -65,7 +65,7 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
 
     subject = describe(repository, pair, related)
-    notes = (*subject.notes, *_settings_note(entries))
+    notes = (*subject.notes, *noted, *_settings_edited(entries))
     subject = with_conversation(subject.model_copy(update={"notes": notes}), request.conversation)
     contents: dict[str, bytes] = {}
     revisions: tuple[Revision, ...] = ()
@@ -90,13 +90,22 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     return Bundle.make(plan, contents, declared, profile.python()), chosen
 
 
-def _settings(repository: Repository, pair: Pair, request: Request) -> Settings:
-    """The settings as the base revision has them: a change cannot switch off what would find it."""
-    source = f"{settings.FILE} at {pair.base[:10]}"
-    return settings.settle(repository.read(pair.base, settings.FILE), source, request.flags)
+def _settings(repository: Repository, pair: Pair, request: Request) -> tuple[Settings, tuple[Text, ...]]:
+    """The settings as the base revision has them (a change cannot switch off what would find it), and what to note."""
+    blob = repository.blobs(pair.base, [settings.FILE]).get(settings.FILE)
+    content = repository.read_many([blob])[blob] if blob else None
+    notes: tuple[Text, ...] = ()
+    if blob and content is None:
+        notes = (
+            Text(
+                en=f"{settings.FILE} of the base revision is not in this clone; default settings were used.",
+                zh=f"此克隆中没有 base 版本的 {settings.FILE}；分析使用的是默认设置。",
+            ),
+        )
+    return settings.settle(content, f"{settings.FILE} at {pair.base[:10]}", request.flags), notes
 
 
-def _settings_note(entries: tuple[Entry, ...]) -> tuple[Text, ...]:
+def _settings_edited(entries: tuple[Entry, ...]) -> tuple[Text, ...]:
     if not any(settings.FILE in (entry.path, entry.previous_path) for entry in entries):
         return ()
     return (
