@@ -37,6 +37,8 @@ _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "KEY")
 
 WATCH_SECONDS = 0.1
 SEND_SECONDS = 30.0
+#: How long the processes of a namespace may take to die together.
+_NAMESPACE_SECONDS = 10.0
 #: The unit of `ulimit -f` in POSIX shells, bytes.
 _BLOCK = 512
 _MARKER = "ANALYZER_CHILD"
@@ -219,10 +221,19 @@ class Child:
         return Ended("signal", status, name, starved, "ended by the kernel for want of memory" if starved else "")
 
     def _sweep(self) -> None:
-        """End the group and, where no namespace does it, whoever left it: first stop all, then none can escape."""
+        """End all that the child started."""
+        if self._isolation.pid_namespace and self._process.poll() is None:
+            # With the first process of a namespace all of it ends, and `unshare` only after that.
+            for pid in procfs.children(self.pid):
+                _signal(pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_NAMESPACE_SECONDS)
         _signal_group(self.pid, signal.SIGKILL)
-        if self._isolation.pid_namespace:
-            return
+        if not self._isolation.pid_namespace:
+            self._sweep_family()
+
+    def _sweep_family(self) -> None:
+        """End whoever left the group: first stop all that can be found, then none can escape."""
         stopped: set[int] = set()
         while found := procfs.family(self.pid, self._marker) - stopped:
             for pid in found:

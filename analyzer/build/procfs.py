@@ -40,6 +40,11 @@ def processes() -> list[Process]:
     return found
 
 
+def children(parent: int) -> list[int]:
+    """The processes that `parent` has started and not reaped."""
+    return [process.pid for process in processes() if process.parent == parent]
+
+
 def near(root: int) -> set[int]:
     """Living processes that descend from `root` or are in its session or group, itself included."""
     alive = [process for process in processes() if process.state != "Z"]

@@ -31,12 +31,13 @@ class Slice:
 def cut(read: Callable[[str], str | None], module: str, names: list[str], stubs: dict[str, str]) -> Slice:
     """Cut `names` (functions, classes, constants; `Class.method` takes the class) of `module` out of a revision.
 
+    A name of another module that the slice's user needs is written `other.module:name`.
     `read` gives a file's source by its path from the import root, None where there is none: a module is in-tree if
     that has it. `stubs` (module -> source) replace modules outright. Kept text keeps its line numbers. Never raises
     for the sake of the revision's code: what is not there or does not parse is named in `missing`.
     """
     closure = Closure(read, stubs)
-    closure.want(module, names)
+    closure.want([name.rpartition(":")[::2] if ":" in name else (module, name) for name in names])
     files: dict[str, str] = {}
     for name, kept in closure.kept.items():
         unit = closure.module(name)

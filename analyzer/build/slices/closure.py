@@ -35,9 +35,9 @@ class Closure:
         self.missing: dict[str, None] = {}
         self.lazy: dict[str, None] = {}
 
-    def want(self, module: str, names: list[str]) -> None:
-        """Take `names` of `module` and all they need, then the imports inside functions that are cheap to follow."""
-        for name in names:
+    def want(self, names: list[tuple[str, str]]) -> None:
+        """Take (module, name)s and all they need, then the imports inside functions that are cheap to follow."""
+        for module, name in names:
             self._use(module, *_split(name))
         self._close()
         tried = set()

@@ -345,6 +345,18 @@ def test_classes_come_whole_with_their_bases(run):
     assert "EXTRA" not in result.files["kit/base.py"]
 
 
+def test_names_of_other_modules_can_be_asked_for(run):
+    """What only the caller of a slice uses, such as a parameter class, comes along when named with its module."""
+    _, module = run(
+        {"m.py": "def wanted(p): return p.x\n", "kit/params.py": "class Params: x = 3\nclass Other: pass\n"},
+        "m",
+        "wanted",
+        "kit.params:Params",
+    )
+    params = importlib.import_module("kit.params")
+    assert module.wanted(params.Params()) == 3 and not hasattr(params, "Other")
+
+
 def test_local_names_do_not_pull_in_globals(run):
     """A local variable, argument or comprehension target is not the module's constant of the same name."""
     result, module = run(
