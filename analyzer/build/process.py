@@ -24,6 +24,7 @@ from typing import Literal
 from analyzer.build import isolation as apart
 from analyzer.build import procfs
 from analyzer.build.isolation import capabilities
+from analyzer.build.plain import open_plain
 from analyzer.errors import AnalyzerError
 from analyzer.model.evidence import Isolation
 
@@ -120,7 +121,7 @@ class Child:
                 _give(folder)
         marker = f"{_MARKER}={secrets.token_hex(16)}"
         try:
-            with open(log, "ab") as output:
+            with open_plain(log, "ab") as output:
                 process = subprocess.Popen(
                     apart.wrap(list(argv), isolation, _ulimits(limits)),
                     cwd=cwd,
@@ -183,7 +184,7 @@ class Child:
     def log_tail(self, n: int) -> str:
         """The last `n` bytes of the log."""
         try:
-            with open(self._log, "rb") as log:
+            with open_plain(self._log) as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - n))
                 return log.read().decode(errors="replace")
         except OSError:
@@ -293,8 +294,10 @@ def _open_way(path: Path) -> None:
 
 
 def _give(folder: Path) -> None:
+    """Hand a folder to OTHER_USER; a hard link in it may be a file of ours that an earlier child has linked to."""
     for path in (folder, *folder.rglob("*")):
-        os.chown(path, apart.OTHER_USER, apart.OTHER_USER, follow_symlinks=False)
+        if path.is_dir() or path.lstat().st_nlink == 1:
+            os.chown(path, apart.OTHER_USER, apart.OTHER_USER, follow_symlinks=False)
 
 
 def _signal(pid: int, number: int) -> None:

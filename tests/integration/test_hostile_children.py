@@ -195,7 +195,8 @@ def test_another_user_cannot_read_what_is_ours():
         secret = Path(name) / "secret"
         secret.write_text("private")
         secret.chmod(0o600)
-        code = f"cat {secret}; id -u; grep CapEff /proc/self/status; echo mine > made"
+        os.link(secret, folder / "linked")
+        code = f"cat {secret} linked; id -u; grep CapEff /proc/self/status; echo mine > made"
         with Child.start(
             ["/bin/sh", "-c", code], folder, {}, Path(name) / "log", Limits(), level, [], [folder]
         ) as child:
@@ -203,6 +204,7 @@ def test_another_user_cannot_read_what_is_ours():
         told = child.log_tail(1000)
         assert "private" not in told and str(isolation.OTHER_USER) in told and "CapEff:\t0000000000000000" in told
         assert (folder / "made").stat().st_uid == isolation.OTHER_USER
+        assert secret.stat().st_uid == os.geteuid()
 
 
 @pytest.mark.skipif(not procfs.is_readable(), reason="there is no /proc")

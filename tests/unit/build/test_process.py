@@ -121,6 +121,24 @@ def test_what_cannot_be_started_is_said(tmp_path):
     assert child.wait(20).code == 127 and "/no/such/program" in child.log_tail(1000)
 
 
+@pytest.mark.parametrize(
+    "make", [os.symlink, os.link, lambda _, path: os.mkfifo(path)], ids=["symlink", "link", "pipe"]
+)
+def test_a_log_that_a_child_has_replaced_is_not_followed(tmp_path, make):
+    """A child may put a link or a pipe where its log was: the next one does not write there, and no tail is read."""
+    command, log, target = ["/bin/sh", "-c", "echo one"], tmp_path / "log", tmp_path / "target"
+    child = Child.start(command, tmp_path, {}, log, Limits(), Isolation())
+    child.wait(20)
+    assert child.log_tail(100) == "one\n"
+    log.unlink()
+    target.write_text("ours")
+    make(target, log)
+    assert child.log_tail(100) == ""
+    with pytest.raises(AnalyzerError, match="cannot start"):
+        Child.start(command, tmp_path, {}, log, Limits(), Isolation())
+    assert target.read_text() == "ours"
+
+
 def test_the_kernels_own_memory_killer_is_recognised(start, monkeypatch):
     """A SIGKILL that is not ours counts as out of memory only where the kernel's count of such kills has grown."""
     for kills, expected in ((7, False), (8, True)):
