@@ -13,6 +13,7 @@ from typing import Protocol
 from analyzer.change import extract, guards, launches, operations, testing
 from analyzer.change.align import Alignment, dump
 from analyzer.change.edits import edits_of, make, match, merge
+from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
 from analyzer.change.parameters import _At, signature_edits
 from analyzer.change.source import Function, Module, parse
@@ -76,6 +77,8 @@ def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFa
     edits = list(_function_edits(matching))
     for alignment in matching.alignments:
         edits += _alignment_edits(alignment)
+    found = effects(matching.alignments, base, head, tree)
+    edits = [found.sized(edit) for edit in edits] + found.edits
     symbols = _symbols(matching)
     for f in whole:
         changed = _constants(base[f.previous_path or f.path], head[f.path])

@@ -1,0 +1,421 @@
+"""What a function does to its tensor parameters: which it writes, with what, and which it returns.
+
+An abstract interpretation over the statements in order. Branches are joined (a branch that returns or raises is not),
+loops run twice. A value knows the parameters whose memory it shares, whose elements it holds as they are, and whose
+elements it was computed from. A store of something computed from a parameter into that parameter rounds: the computed
+value takes the dtype of the memory. A store of constants, of a selection or of the loaded value itself is exact.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+
+from analyzer.change import vocabulary as v
+from analyzer.change.dtypes import dtype_of
+from analyzer.change.extract import cast_parts, copy_parts, is_allocation
+from analyzer.change.launches import bound_arguments, launch_of
+from analyzer.change.resolve import Resolver, is_library
+from analyzer.change.source import Function, argument, keyword, last_name
+
+NONE: frozenset[str] = frozenset()
+DEPTH = 16
+TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "device", "stride", "size", "ndim", "numel", "is_contiguous"})
+
+
+@dataclass(frozen=True)
+class Value:
+    """`dtype` is empty where it is the parameter's own."""
+
+    alias: frozenset[str] = NONE
+    exact: frozenset[str] = NONE
+    computed: frozenset[str] = NONE
+    dtype: str = ""
+
+    def __or__(self, other: Value) -> Value:
+        dtype = self.dtype if self.dtype == other.dtype else ""
+        return Value(self.alias | other.alias, self.exact | other.exact, self.computed | other.computed, dtype)
+
+    @property
+    def any(self) -> frozenset[str]:
+        return self.alias | self.exact | self.computed
+
+    def result(self) -> Value:
+        """Something computed from this value."""
+        return Value(computed=self.exact | self.computed)
+
+
+@dataclass(frozen=True)
+class Write:
+    """A store into something that holds a parameter's elements.
+
+    `via`: the function or operation that stores. `rounds`: a computed value is stored, None where it is not known.
+    `aliased`: the parameter's own memory is written, not a copy. `dtype` is the memory's, empty for the parameter's.
+    """
+
+    parameter: str
+    via: str
+    rounds: bool | None
+    aliased: bool
+    dtype: str
+    kernels: tuple[str, ...]
+    node: ast.AST
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass
+class Summary:
+    """What calling a function does, by parameter."""
+
+    writes: list[Write] = field(default_factory=list)
+    returned: Value = Value()
+    #: (parameter, call, whether it was handed the parameter's own memory) of calls that could not be found.
+    unresolved: list[tuple[str, str, bool]] = field(default_factory=list)
+    #: (parameter, node) of full-precision copies that were kept under a name.
+    protected: list[tuple[str, ast.AST]] = field(default_factory=list)
+    #: Calls with what they were handed: equal lists need no look at the callees.
+    calls: list[tuple] = field(default_factory=list)
+    #: (parameter, node) where a parameter's memory is handed back.
+    returns: list[tuple[str, ast.AST]] = field(default_factory=list)
+    #: Parameter -> its dimensions by the names that they are unpacked into, here or by a callee.
+    shapes: dict[str, str] = field(default_factory=dict)
+
+
+class Analysis:
+    """Summaries of one side's functions, each computed once. Without a resolver, callees are left unknown."""
+
+    def __init__(self, resolver: Resolver | None) -> None:
+        self.resolver = resolver
+        self.done: dict[Function, Summary] = {}
+        self.open: set[Function] = set()
+
+    def summary(self, function: Function, depth: int = 0) -> Summary | None:
+        """None where the function is being looked at already, or too deep."""
+        if function in self.done:
+            return self.done[function]
+        if function in self.open or depth > DEPTH:
+            return None
+        self.open.add(function)
+        run = _Run(function, self, depth)
+        run.block(function.node.body, run.start(), ())
+        self.open.discard(function)
+        self.done[function] = run.summary
+        return run.summary
+
+
+def tensor_parameters(function: Function) -> list[str]:
+    """Parameters that are annotated as tensors, or used as such where there is no annotation."""
+    used = {
+        node.value.id
+        for statement in function.statements
+        for node in statement.nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        and (node.attr in TENSOR_ATTRIBUTES or (node.attr.endswith("_") and not node.attr.endswith("__")))
+    }  # fmt: skip
+    names = []
+    for parameter in function.parameters:
+        if parameter.annotation is None:
+            tensor = function.is_kernel or parameter.arg in used
+        else:
+            text = ast.unparse(parameter.annotation)
+            tensor = ("Tensor" in text and "Callable" not in text) or (function.is_kernel and "constexpr" not in text)
+        if tensor and parameter.arg not in ("self", "cls"):
+            names.append(parameter.arg)
+    return names
+
+
+class _Run:
+    """One pass over one function."""
+
+    def __init__(self, function: Function, analysis: Analysis, depth: int) -> None:
+        self.function = function
+        self.analysis = analysis
+        self.depth = depth
+        self.kernel = function.is_kernel
+        self.summary = Summary()
+        self.conditions: tuple[str, ...] = ()
+
+    def start(self) -> dict[str, Value]:
+        return {
+            name: Value(alias=frozenset({name}), exact=NONE if self.kernel else frozenset({name}))
+            for name in tensor_parameters(self.function)
+        }
+
+    # Statements. Each returns whether control can go on after it.
+
+    def block(self, body: list[ast.stmt], env: dict[str, Value], conditions: tuple[str, ...]) -> bool:
+        for node in body:
+            self.conditions = conditions
+            if not self.statement(node, env, conditions):
+                return False
+        return True
+
+    def statement(self, node: ast.stmt, env: dict[str, Value], conditions: tuple[str, ...]) -> bool:
+        if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            if isinstance(node, ast.Return) and node.value is not None:
+                value = self.value(node.value, env)
+                self.summary.returned |= value
+                self.summary.returns += [(p, node) for p in sorted(value.alias)]
+            return False
+        if isinstance(node, ast.Assign):
+            value = self.value(node.value, env)
+            for target in node.targets:
+                self.assign(target, value, env, node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self.assign(node.target, self.value(node.value, env), env, node.value)
+        elif isinstance(node, ast.AugAssign):
+            self.augmented(node, env)
+        elif isinstance(node, ast.If):
+            self.value(node.test, env)
+            text = ast.unparse(node.test)
+            return self.branches([(node.body, (*conditions, text)), (node.orelse, (*conditions, f"not {text}"))], env)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            if not isinstance(node, ast.While):
+                self.assign(node.target, self.value(node.iter, env), env, node.iter)
+            for _ in range(2):
+                self.branches([(node.body, conditions), ([], conditions)], env)
+            self.block(node.orelse, env, conditions)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            return self.block(node.body, env, conditions)
+        elif isinstance(node, ast.Try):
+            self.branches([(node.body, conditions), *((h.body, conditions) for h in node.handlers)], env)
+            self.block(node.finalbody, env, conditions)
+        elif isinstance(node, ast.Expr):
+            self.value(node.value, env)
+        return True
+
+    def branches(self, blocks: list[tuple[list[ast.stmt], tuple[str, ...]]], env: dict[str, Value]) -> bool:
+        """Run each on its own copy of `env`, which becomes the join of those that go on."""
+        ends = []
+        for body, conditions in blocks:
+            own = dict(env)
+            if self.block(body, own, conditions):
+                ends.append(own)
+        if ends:
+            joined = {}
+            for name in set().union(*ends):
+                values = [end[name] for end in ends if name in end]
+                joined[name] = values[0]
+                for value in values[1:]:
+                    joined[name] = joined[name] | value
+            env.clear()
+            env.update(joined)
+        return bool(ends)
+
+    def assign(self, target: ast.expr, value: Value, env: dict[str, Value], source: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            env[target.id] = value
+            if value.dtype in v.FLOATS_32_OR_WIDER and not value.alias and not value.computed:
+                self.summary.protected += [(p, source) for p in sorted(value.exact)]
+        elif isinstance(target, ast.Tuple | ast.List):
+            if isinstance(source, ast.Attribute) and source.attr == "shape" and isinstance(source.value, ast.Name):
+                self._shape(env.get(source.value.id, Value()), " × ".join(map(ast.unparse, target.elts)))
+            for one in target.elts:
+                self.assign(one.value if isinstance(one, ast.Starred) else one, value, env, source)
+        elif isinstance(target, ast.Subscript):
+            self.write(self.value(target.value, env), value, "[...] =", target)
+
+    def augmented(self, node: ast.AugAssign, env: dict[str, Value]) -> None:
+        old, new = self.value(node.target, env), self.value(node.value, env)
+        result = (old.result() | new.result()) if not self.kernel else self.arithmetic(old, new)
+        if isinstance(node.target, ast.Name):
+            if old.alias and not self.kernel:
+                self.write(old, result, f"{type(node.op).__name__} =", node)
+                result = replace(result, alias=old.alias, exact=old.exact, dtype=old.dtype)
+            env[node.target.id] = result
+        elif isinstance(node.target, ast.Subscript):
+            self.write(self.value(node.target.value, env), result, "[...] =", node)
+
+    # Expressions
+
+    def value(self, node: ast.expr, env: dict[str, Value]) -> Value:
+        if isinstance(node, ast.Name):
+            return env.get(node.id, Value())
+        if isinstance(node, ast.Call):
+            return self.call(node, env)
+        if isinstance(node, ast.BinOp):
+            return self.arithmetic(self.value(node.left, env), self.value(node.right, env))
+        if isinstance(node, ast.UnaryOp):
+            value = self.value(node.operand, env)
+            return Value() if isinstance(node.op, ast.Not | ast.Invert) else replace(value, alias=NONE)
+        if isinstance(node, ast.Subscript):
+            value = self.value(node.value, env)
+            self.value(node.slice, env)
+            return value  # a view, or a selection of elements
+        if isinstance(node, ast.Attribute):
+            value = self.value(node.value, env)
+            return value if node.attr in ("data", "T", "mT", "values") else Value()
+        if isinstance(node, ast.IfExp):
+            self.value(node.test, env)
+            return self.value(node.body, env) | self.value(node.orelse, env)
+        if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.BoolOp):
+            parts = [self.value(e, env) for e in (node.values if isinstance(node, ast.BoolOp) else node.elts)]
+            return _joined(parts)
+        if isinstance(node, ast.Starred | ast.NamedExpr):
+            value = self.value(node.value, env)
+            if isinstance(node, ast.NamedExpr):
+                env[node.target.id] = value
+            return value
+        for child in ast.iter_child_nodes(node):  # comparisons, comprehensions: look for stores inside
+            if isinstance(child, ast.expr):
+                self.value(child, env)
+        return Value()
+
+    def arithmetic(self, left: Value, right: Value) -> Value:
+        """In a kernel a pointer plus an offset still points into its tensor."""
+        both = left.result() | right.result()
+        return replace(both, alias=left.alias | right.alias) if self.kernel else both
+
+    def call(self, node: ast.Call, env: dict[str, Value]) -> Value:
+        values = {id(a): self.value(a, env) for a in [*node.args, *(k.value for k in node.keywords)]}
+        given = list(values.values())
+        func = node.func
+        receiver = self.value(func.value, env) if isinstance(func, ast.Attribute) else Value()
+        op = self.function.module.language_call(node)
+        if op:
+            return self.language(op, node, given, env)
+        copied = copy_parts(node, self.function)
+        if copied is not None and not (isinstance(func, ast.Attribute) and func.attr == "copy_" and receiver.alias):
+            value = self.value(copied[0], env)
+            made = Value(exact=value.exact, computed=value.computed, dtype=copied[1] or value.dtype)
+            if isinstance(func, ast.Attribute) and func.attr == "copy_" and isinstance(func.value, ast.Name):
+                env[func.value.id] = made
+                if made.dtype in v.FLOATS_32_OR_WIDER:
+                    self.summary.protected += [(p, node) for p in sorted(made.exact)]
+            return made
+        if is_allocation(node):
+            return Value(dtype=dtype_of(keyword(node, "dtype"), self.function) or "")
+        cast = cast_parts(node, self.function)
+        if cast is not None:
+            return self.cast(self.value(cast[0], env), cast[1])
+        name = last_name(func)
+        out = keyword(node, "out")
+        if out is not None:
+            target = self.value(out, env)
+            self.write(target, _joined(given).result(), f"{name}(out=)", node)
+            return target
+        if receiver.any and isinstance(func, ast.Attribute):
+            return self.method(name, node, receiver, given)
+        if launch_of(node) is None and (not name or is_library(func, self.function)):
+            return self.library(name, given)
+        return self.project(node, name or (launch_of(node) or ("",))[0], values)
+
+    def cast(self, value: Value, dtype: str) -> Value:
+        """A wider float holds the elements as they are; a narrower one rounds them."""
+        if dtype in v.FLOATS_32_OR_WIDER or (self.kernel and dtype not in v.BYTES):
+            return Value(NONE if not self.kernel else value.alias, value.exact, value.computed, dtype)
+        if dtype not in v.BYTES:  # another tensor's dtype
+            return Value(NONE, value.exact, value.computed, "")
+        return replace(value.result(), dtype=dtype)
+
+    def method(self, name: str, node: ast.Call, receiver: Value, given: list[Value]) -> Value:
+        if name.endswith("_") and not name.endswith("__"):
+            if name in v.NOT_WRITES:
+                return receiver
+            arguments = _joined(given)
+            stored = arguments if name in v.EXACT_IN_PLACE else (arguments | receiver).result()
+            self.write(receiver, stored, f".{name}()", node)
+            return receiver
+        if name in v.NO_VALUES:
+            return Value()
+        if name in v.VIEWS:
+            return receiver
+        if name in v.SELECTIONS:
+            value = receiver | _joined(given)
+            return replace(value, alias=NONE)
+        return (receiver | _joined(given)).result()
+
+    def library(self, name: str, given: list[Value]) -> Value:
+        value = _joined(given)
+        if name in v.NO_VALUES:
+            return Value()
+        return replace(value, alias=NONE) if name in v.SELECTIONS else value.result()
+
+    def language(self, op: str, node: ast.Call, given: list[Value], env: dict[str, Value]) -> Value:
+        """An operation of Triton's language."""
+        first = given[0] if given else Value()
+        if op == "load":
+            return Value(exact=first.alias)
+        if op == "store" or op.startswith("atomic_"):
+            stored = argument(node, 1, "value") or argument(node, 1, "val")
+            value = self.value(stored, env) if stored is not None else Value()
+            if op.startswith("atomic_") and op not in ("atomic_xchg", "atomic_max", "atomic_min", "atomic_cas"):
+                value = value.result() | Value(computed=first.alias)
+            self.write(first, value, f"{op}()", node)
+            return Value(exact=first.alias) if op.startswith("atomic_") else Value()
+        if op == "where":
+            return _joined(given[1:])
+        if op in v.NO_VALUES:
+            return Value()
+        if op in ("make_block_ptr", "advance", "make_tensor_descriptor") or op in v.SELECTIONS:
+            return _joined(given)
+        if op == "cast":
+            return self.cast(first, dtype_of(argument(node, 1, "dtype"), self.function) or "")
+        return _joined(given).result()
+
+    def project(self, node: ast.Call, name: str, values: dict[int, Value]) -> Value:
+        """A call of code that is not a library's. `values`: its arguments', by node."""
+        given = list(values.values())
+        everything = _joined(given)
+        if not everything.any:
+            return Value()
+        handed = tuple((tuple(sorted(g.alias)), tuple(sorted(g.exact)), g.dtype) for g in given)
+        self.summary.calls.append((name, handed))
+        resolver = self.analysis.resolver
+        if resolver is None:
+            return everything.result()
+        callee = resolver.resolve(node, self.function)
+        summary = self.analysis.summary(callee, self.depth + 1) if callee is not None else None
+        if summary is None:
+            self._unknown(everything, name)
+            return everything.result()
+        bound = {n: values[id(a)] for n, a in bound_arguments(node, callee).items()}
+        own = (callee.simple_name,) if callee.is_kernel else ()
+        for write in summary.writes:
+            if not write.aliased:
+                continue  # into a copy of the callee's own
+            self.written(bound.get(write.parameter, Value()), name, write.rounds, node, own + write.kernels)
+        for parameter, dimensions in summary.shapes.items():
+            self._shape(bound.get(parameter, Value()), dimensions)
+        for parameter, via, aliased in summary.unresolved:
+            value = bound.get(parameter, Value())
+            self._unknown(value if aliased else replace(value, alias=NONE), via)
+        result = Value()
+        for parameter, value in bound.items():
+            if parameter in summary.returned.alias:
+                result |= value
+            elif parameter in summary.returned.exact:
+                result |= replace(value, alias=NONE, dtype=summary.returned.dtype or value.dtype)
+            elif parameter in summary.returned.computed:
+                result |= value.result()
+        return result
+
+    def write(self, into: Value, stored: Value, via: str, node: ast.AST) -> None:
+        """A store of this function itself."""
+        for name in sorted(into.alias | into.exact):
+            rounds = name in stored.computed
+            self._add(Write(name, via, rounds, name in into.alias, into.dtype, (), node, self.conditions))
+
+    def written(self, into: Value, via: str, rounds: bool | None, node: ast.AST, kernels: tuple[str, ...]) -> None:
+        """A store by a callee into what it was handed."""
+        kernels = tuple(dict.fromkeys(kernels))
+        for name in sorted(into.alias | into.exact):
+            self._add(Write(name, via, rounds, name in into.alias, into.dtype, kernels, node, self.conditions))
+
+    def _shape(self, value: Value, dimensions: str) -> None:
+        for parameter in value.alias | value.exact:
+            self.summary.shapes.setdefault(parameter, dimensions)
+
+    def _unknown(self, value: Value, via: str) -> None:
+        self.summary.unresolved += [(p, via, p in value.alias) for p in sorted(value.alias | value.exact)]
+
+    def _add(self, write: Write) -> None:
+        if write not in self.summary.writes:
+            self.summary.writes.append(write)
+
+
+def _joined(values: list[Value]) -> Value:
+    result = values[0] if values else Value()
+    for value in values[1:]:
+        result |= value
+    return result

@@ -1,0 +1,124 @@
+"""The key spans of a change: the code around the edits that matter most, with what was edited said beside it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from analyzer.change.facts import FileFacts, SourcePair
+from analyzer.change.source import Function, Module, parse
+from analyzer.change.testing import is_test_path
+from analyzer.model.base import Text
+from analyzer.model.change import Edit, Snippet
+
+#: Lines of one snippet, and around each edit.
+LINES = 30
+AROUND = 3
+
+#: How much an edit of a noun says about a change; what is not listed counts 1.
+WEIGHT = {
+    "low-precision-round-trip": 9, "in-place": 8, "copy": 7, "index": 6, "stride": 6, "barrier": 6, "guard": 4,
+    "cast": 4, "mask": 5, "atomic": 5, "comparison": 4, "operator": 4, "dtype-argument": 4, "contiguity": 4,
+    "allocation": 3, "launch": 3, "seed-or-rng": 4, "constant": 2, "alias-returned": 3, "synchronization": 3,
+}  # fmt: skip
+
+#: Noun -> its name in both languages.
+NOUNS = {
+    "cast": ("cast", "类型转换"), "dtype-argument": ("dtype argument", "dtype 参数"), "copy": ("copy", "副本"),
+    "in-place": ("in-place write of an argument", "对入参的原地写入"),
+    "alias-returned": ("result that aliases an argument", "与入参共享内存的返回值"),
+    "low-precision-round-trip": ("low-precision round trip", "低精度往返"), "allocation": ("allocation", "内存分配"),
+    "guard": ("guard", "断言或前置检查"), "contiguity": ("call of contiguous()", "contiguous() 调用"),
+    "mask": ("mask", "掩码"), "barrier": ("barrier", "屏障"), "atomic": ("atomic operation", "原子操作"),
+    "synchronization": ("synchronisation", "同步"), "index": ("index width", "索引位宽"),
+    "stride": ("stride of a tensor", "张量步长"), "launch": ("kernel launch", "内核启动参数"),
+    "constant": ("constant", "常量"), "default": ("default value", "默认值"), "comparison": ("comparison", "比较运算"),
+    "operator": ("operator", "运算符"), "parameter": ("parameter", "参数"), "function": ("function", "函数"),
+    "test": ("test", "测试"), "tolerance": ("tolerance", "容差"), "seed-or-rng": ("random draw or seed", "随机数或种子"),
+}  # fmt: skip
+WAYS = {
+    "added": ("added", "新增"), "removed": ("removed", "移除"), "changed": ("changed", "改变"),
+    "introduced": ("introduced", "引入"), "widened": ("widened", "放宽"), "narrowed": ("narrowed", "收窄"),
+    "renamed": ("renamed", "重命名"), "moved": ("moved", "移动"), "extracted": ("extracted", "提取"),
+    "inlined": ("inlined", "内联"), "assumed": ("no longer used: a size stands in", "不再使用，改用尺寸"),
+    "honoured": ("used in place of a size", "取代尺寸"), "loosened": ("loosened", "放宽"), "tightened": ("tightened", "收紧"),
+    "skipped": ("skipped", "跳过"), "unskipped": ("no longer skipped", "恢复运行"),
+}  # fmt: skip
+
+
+def snippets(files: Sequence[SourcePair], facts: Mapping[str, FileFacts], limit: int) -> tuple[Snippet, ...]:
+    """At most `limit` snippets, the most telling functions first; code of tests only where there is nothing else."""
+    ranked = []
+    for pair in files:
+        by_symbol: dict[str, list[Edit]] = {}
+        for edit in facts[pair.path].edits if pair.path in facts else ():
+            by_symbol.setdefault(edit.symbol, []).append(edit)
+        for symbol, edits in by_symbol.items():
+            weight = sum(WEIGHT.get(e.kind.rpartition("-")[0], 1) for e in edits)
+            ranked.append((is_test_path(pair.path), -weight, pair.path, symbol, pair, edits))
+    ranked.sort(key=lambda item: item[:4])
+    if any(not item[0] for item in ranked):
+        ranked = [item for item in ranked if not item[0]]
+    parsed: dict[tuple[str, str | None], Module] = {}
+    found = []
+    for *_, symbol, pair, edits in ranked:
+        snippet = _snippet(pair, symbol, edits, parsed)
+        if snippet is not None:
+            found.append(snippet)
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def note(edit: Edit) -> Text:
+    """What an edit is, in a few words: ``cast to float32 added, 9 times``."""
+    noun, _, way = edit.kind.rpartition("-")
+    en, zh = NOUNS.get(noun, (noun, noun))
+    way_en, way_zh = WAYS.get(way, (way, way))
+    if noun == "cast" and "dtype" in edit.detail:
+        en, zh = f"cast to {edit.detail['dtype']}", f"到 {edit.detail['dtype']} 的类型转换"
+    if noun in ("copy", "allocation", "dtype-argument") and "dtype" in edit.detail:
+        en, zh = f"{en} ({edit.detail['dtype']})", f"{zh}（{edit.detail['dtype']}）"
+    times = (f", {edit.count} times", f"，共 {edit.count} 处") if edit.count > 1 else ("", "")
+    return Text(en=f"{en} {way_en}{times[0]}", zh=f"{zh}：{way_zh}{times[1]}")
+
+
+def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> Snippet | None:
+    """The symbol on the side that shows the edits: after, or before where it is gone."""
+    for text, path, line_of in (
+        (pair.head, pair.path, lambda e: e.head_line),
+        (pair.base, pair.previous_path or pair.path, lambda e: e.base_line),
+    ):
+        if text is None:
+            continue
+        if (path, text) not in parsed:
+            parsed[path, text] = parse(path, text)
+        module = parsed[path, text]
+        lines = sorted({line for e in edits if (line := line_of(e))})
+        if lines:
+            code = _excerpt(module, module.functions.get(symbol), lines)
+            notes = tuple(dict.fromkeys(note(e) for e in edits))
+            return Snippet(path=pair.path, symbol=symbol, language="python", code=code, notes=notes)
+    return None
+
+
+def _excerpt(module: Module, function: Function | None, lines: list[int]) -> str:
+    """The definition's line and the lines around the edits, at most `LINES`; "..." stands for what is left out."""
+    first, last = (function.line, function.node.end_lineno) if function else (1, len(module.lines))
+    wanted: set[int] = {first} if function else set()
+    for line in lines:
+        window = [n for n in range(line - AROUND, line + AROUND + 1) if first <= n <= last]
+        if len(wanted | set(window)) > LINES - 2:
+            break
+        wanted |= set(window)
+    shown: list[str] = []
+    previous = first - 1 if function else None
+    for number in sorted(wanted):
+        text = module.lines[number - 1]
+        if previous is not None and number > previous + 1:
+            shown.append(" " * (len(text) - len(text.lstrip())) + "...")
+        shown.append(text)
+        previous = number
+    if previous is not None and function and previous < last:
+        shown.append(" " * (len(module.lines[previous - 1]) - len(module.lines[previous - 1].lstrip())) + "...")
+    return textwrap.dedent("\n".join(shown))
