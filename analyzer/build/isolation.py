@@ -68,13 +68,17 @@ def namespaces(process: bool, network: bool) -> list[str]:
 
 
 def open_to_other(path: Path) -> str:
-    """Why OTHER_USER cannot reach a path, empty where it can (by the mode bits for others)."""
+    """Why OTHER_USER cannot reach and read a path, empty where it can (its own, or by the mode bits for others)."""
+
+    def allows(place: Path, bits: int) -> bool:
+        found = place.stat()
+        return found.st_uid == OTHER_USER or found.st_mode & bits == bits
+
     path = path.resolve()
     for folder in reversed(path.parents):
-        if not folder.stat().st_mode & 0o001:
+        if not allows(folder, 0o001):
             return f"{folder} is not open to it"
-    needed = 0o005 if path.is_dir() else 0o004
-    return "" if path.stat().st_mode & needed == needed else f"{path} is not readable for it"
+    return "" if allows(path, 0o005 if path.is_dir() else 0o004) else f"{path} is not readable for it"
 
 
 def _is_root() -> bool:

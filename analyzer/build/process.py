@@ -115,10 +115,10 @@ class Child:
         """
         folders = [Path(cwd), *map(Path, writable)]
         if isolation.other_user:
-            for path in (*folders, *map(Path, readable)):
-                _open_way(path)
             for folder in folders:
                 _give(folder)
+            for path in (*folders, *map(Path, readable)):
+                _open_way(path)
         marker = f"{_MARKER}={secrets.token_hex(16)}"
         try:
             with open_plain(log, "ab") as output:

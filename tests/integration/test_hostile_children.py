@@ -190,7 +190,7 @@ def test_another_user_cannot_read_what_is_ours():
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "closed" / "work"
-        folder.mkdir(parents=True)
+        folder.mkdir(mode=0o700, parents=True)
         (Path(name) / "closed").chmod(0o700)
         secret = Path(name) / "secret"
         secret.write_text("private")
