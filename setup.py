@@ -10,5 +10,8 @@ DATA_PACKAGES = {"analyzer.kernels": "kernels", "analyzer.rules": "rules", "anal
 setup(
     packages=[*find_packages(include=["analyzer", "analyzer.*"]), *DATA_PACKAGES],
     package_dir=DATA_PACKAGES,
-    package_data={"": ["*.yml", "*.yaml", "*.j2", "*.json", "*.css"]},
+    package_data={
+        "": ["*.yml", "*.yaml", "*.j2", "*.json", "*.css"],
+        "analyzer.profiles": ["*/*.yml", "*/*.py"],  # a profile's folder is data, not a package
+    },
 )
