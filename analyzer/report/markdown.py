@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 #: Shows as nothing and splits what GitHub would link: ``@user``, ``#123``, ``GH-123``, bare addresses.
 JOINER = "\u2060"
-_LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|\b(?:mailto|xmpp):", re.IGNORECASE)
+_LINKED = re.compile(r"@(?=\w)|#(?=\d)|GH-(?=\d)|:(?=//)|www(?=\.)|(?:mailto|xmpp):", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\\`*\[\]~|$]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^(#{1,6}(?=\s|$)|[+-]+(?=\s|$)|=+$|\d{1,9}(?=[.)](?:\s|$)))")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")

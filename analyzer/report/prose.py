@@ -33,7 +33,7 @@ def sentence(edit: Edit, among: Iterable[Edit] = ()) -> Text:
         count=edit.count,
         before=_span(edit.before),
         after=_span(edit.after),
-        d=edit.detail,
+        d=_whole(edit.detail),
         options=_options(edit),
         targets=[name for name in str(edit.detail.get("target", "")).split(", ") if name],
         spared=_spared(edit, among),
@@ -156,14 +156,24 @@ def _spared(edit: Edit, among: Iterable[Edit]) -> str:
     return ""
 
 
+def _whole(detail: dict) -> dict:
+    """The detail with a dash for a side that has nothing (a mask where there was none)."""
+    whole = dict(detail)
+    for name in detail:
+        stem, _, side = name.rpartition("_")
+        if side in ("before", "after") and stem != "default":
+            whole.setdefault(f"{stem}_{'after' if side == 'before' else 'before'}", "–")
+    return whole
+
+
 def _options(edit: Edit) -> list[dict[str, str]]:
     """What a launch changes: each option's name and its text on both sides."""
     names = [name for name in str(edit.detail.get("options", "")).split(", ") if f"{name}_after" in edit.detail]
     return [
         {
             "name": name,
-            "before": str(edit.detail.get(f"{name}_before", "")),
-            "after": str(edit.detail.get(f"{name}_after", "")),
+            "before": str(edit.detail.get(f"{name}_before", "–")),
+            "after": str(edit.detail.get(f"{name}_after", "–")),
         }
         for name in names
     ]

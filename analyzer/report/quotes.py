@@ -19,8 +19,10 @@ _NOISE = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
-#: A full stop that ends a sentence: not of an abbreviation, a number, or a name.
-_STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bcf)(?<=[.!?])\s+(?=[\"'(`\[A-Z0-9])|(?<=[。！？])")
+#: The end of a sentence: not after an abbreviation, nor within a number or a name.
+_STOP = re.compile(
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bcf\.)\s+(?=[\"'(`\[A-Z0-9])|(?<=[。！？])"
+)
 
 
 def sections(body: str) -> Iterator[tuple[str, list[str]]]:
@@ -61,18 +63,29 @@ def bold_lead(paragraph: str) -> tuple[str, str]:
 
 
 def unmarked(text: str) -> str:
-    """Text without Markdown: links by their text, no images, emphasis or HTML; code spans stay."""
+    """Text without Markdown: links by their text, no images, emphasis or HTML; code spans stay as they are."""
     text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"(\*\*|__)(`[^`]+`)\1", r"\2", text)
+    parts = re.split(r"(`+[^`]*`+)", text)
+    parts[::2] = [_without_emphasis(part) for part in parts[::2]]
+    return re.sub(r"\s+", " ", "".join(parts)).strip()
+
+
+def _without_emphasis(text: str) -> str:
     text = re.sub(r"</?[A-Za-z][^>]*>", "", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    text = re.sub(r"(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])", r"\1", text)
-    return re.sub(r"\s+", " ", text).strip()
+    return re.sub(r"(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])", r"\1", text)
 
 
 def sentences(paragraph: str) -> list[str]:
-    """The sentences of a paragraph, Markdown taken off."""
-    return [part.strip() for part in _STOP.split(unmarked(paragraph)) if part.strip()]
+    """The sentences of a paragraph, Markdown taken off; a stop within code ends none."""
+    text, told, start = unmarked(paragraph), [], 0
+    for stop in _STOP.finditer(text):
+        if text.count("`", 0, stop.start()) % 2 == 0:
+            told.append(text[start : stop.end()])
+            start = stop.end()
+    return [one.strip() for one in (*told, text[start:]) if one.strip()]
 
 
 def shortened(text: str, limit: int) -> str:

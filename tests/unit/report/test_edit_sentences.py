@@ -1,0 +1,193 @@
+"""Sentences about edits: every kind, one and many, both languages; and the truth of their direction."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analyzer.findings.kinds import KINDS
+from analyzer.model.change import Change, Edit, FileChange
+from analyzer.report.phrases import LANGUAGES, keys
+from analyzer.report.prose import SENTENCES, sentence, steps
+
+SIDES = ("before", "after")
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def edit(kind: str, count: int = 1, **more: Any) -> Edit:
+    return Edit(kind=kind, path="mini/ops.py", symbol="Sampler.apply", count=count, **more)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_sentence(kind: str, count: int) -> None:
+    """Each kind of edit is a whole sentence in both languages, even where its detail is empty."""
+    said = sentence(edit(kind, count))
+    assert said.en.endswith(".") and said.zh.endswith("。")
+    assert not HAN.search(said.en) and HAN.search(said.zh)
+    if "dependency" not in kind and "build-flag" not in kind:
+        assert "`Sampler.apply`" in said.en and "`Sampler.apply`" in said.zh
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_number_agrees(kind: str) -> None:
+    """A plural never stands with one, nor a singular with many; the count itself is told in both languages."""
+    one, many = sentence(edit(kind, 1)), sentence(edit(kind, 3))
+    assert not re.search(r"\b1 \w+s\b(?! of stack)", one.en), one.en
+    assert not re.search(r"\b3 (?:load|value|call|barrier|index|cast|test|buffer|memory access)\b", many.en), many.en
+    assert ("3" in many.en) == ("3" in many.zh)
+
+
+def test_no_kind_is_missing_a_language() -> None:
+    """Both languages have the same keys: no sentence can be told in one of them only."""
+    assert keys("en") == keys("zh")
+    assert {key.removeprefix("edits.") for key in keys("en") if key.startswith("edits.")} == set(KINDS)
+
+
+#: Keys of details, each with a value of its type; a side that has nothing is left out of a detail.
+DETAIL = {
+    **{key: "x" for key in ("call", "condition", "dtype", "kernel", "mask", "operand", "operation", "origin")},
+    **{key: "x, y" for key in ("by", "exact", "options", "stages", "target", "unresolved")},
+    "parameter": "x",
+    **{f"{key}_{side}": "x" for key in ("default", "dtype", "mask", "name", "size", "value") for side in SIDES},
+    **{f"{key}_{side}": "x" for key in ("cases", "factor", "operation", "order", "other", "path") for side in SIDES},
+    **{f"{key}_{side}": True for key in ("constexpr", "x") for side in SIDES},
+    **{"bits": 64, "bits_before": 64, "bits_after": 32, "of": "load", "size": "n", "subject": "logits", "cases": 6},
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(KINDS), st.sets(st.sampled_from(sorted(DETAIL))), st.sampled_from([1, 2]))
+def test_any_part_of_a_detail_is_enough(kind: str, chosen: set[str], count: int) -> None:
+    """Whatever an edit's detail holds or lacks, its sentence is whole: no missing name, no empty code span."""
+    needed = (
+        {"dtype"} if "of" in chosen else {"parameter"} if chosen & {"constexpr_before", "constexpr_after"} else set()
+    )
+    if any(key.startswith("default") for key in chosen):
+        needed.add("parameter")
+    said = sentence(edit(kind, count, detail={key: DETAIL[key] for key in chosen | needed}))
+    assert said.en.endswith(".") and said.zh.endswith("。")
+    assert "``" not in said.en and "  " not in said.en
+
+
+OPPOSITES = [
+    ("cast-added", "cast-removed"),
+    ("copy-added", "copy-removed"),
+    ("in-place-introduced", "in-place-removed"),
+    ("alias-returned-introduced", "alias-returned-removed"),
+    ("low-precision-round-trip-introduced", "low-precision-round-trip-removed"),
+    ("dtype-argument-added", "dtype-argument-removed"),
+    ("guard-widened", "guard-narrowed"),
+    ("contiguity-added", "contiguity-removed"),
+    ("index-widened", "index-narrowed"),
+    ("stride-assumed", "stride-honoured"),
+    ("barrier-added", "barrier-removed"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OPPOSITES)
+def test_direction_is_told(one: str, other: str) -> None:
+    """A kind and its opposite never read the same, in either language."""
+    for lang in LANGUAGES:
+        assert getattr(sentence(edit(one)), lang) != getattr(sentence(edit(other)), lang)
+
+
+@pytest.mark.parametrize(
+    ("given", "en", "zh"),
+    [
+        (
+            edit("cast-added", 9, detail={"dtype": "float32", "of": "load"}),
+            "9 loads of `Sampler.apply` are now cast to float32.",
+            "`Sampler.apply` 的 9 处加载现在转换为 float32。",
+        ),
+        (
+            edit("cast-removed", detail={"dtype": "float32", "of": "load"}),
+            "1 load of `Sampler.apply` is no longer cast to float32.",
+            "`Sampler.apply` 的 1 处加载不再转换为 float32。",
+        ),
+        (
+            edit("copy-removed", detail={"subject": "logits", "dtype": "float32", "size": "numel(logits) × 4 bytes"}),
+            "`Sampler.apply` no longer copies `logits` to float32 (`numel(logits) × 4 bytes`).",
+            "`Sampler.apply` 不再将 `logits` 复制为 float32（`numel(logits) × 4 bytes`）。",
+        ),
+        (
+            edit(
+                "copy-added",
+                detail={"subject": "logits", "dtype": "logits.dtype", "condition": "raw", "conditional": True},
+            ),
+            "`Sampler.apply` now copies `logits` in its own dtype, only where `raw` holds.",
+            "`Sampler.apply` 现在仅当 `raw` 成立时按原有 dtype 复制 `logits`。",
+        ),
+        (
+            edit("index-narrowed", 2, detail={"bits": 64, "dtype": "int64"}),
+            "2 indices of `Sampler.apply` are no longer cast to 64 bits.",
+            "`Sampler.apply` 的 2 处下标不再转换为 64 位。",
+        ),
+        (
+            edit("index-narrowed", detail={"bits": 32, "dtype": "int32"}),
+            "1 index of `Sampler.apply` is now cast to 32 bits.",
+            "`Sampler.apply` 的 1 处下标现在转换为 32 位。",
+        ),
+        (
+            edit("stride-assumed", detail={"factor_before": "stride", "factor_after": "VOCAB", "row": "row"}),
+            "`Sampler.apply` now steps by `VOCAB`, a size, in place of the stride `stride`.",
+            "`Sampler.apply` 现在以尺寸 `VOCAB` 代替步长 `stride` 寻址。",
+        ),
+        (
+            edit(
+                "launch-changed",
+                detail={"kernel": "_k", "options": "num_warps", "num_warps_before": "default", "num_warps_after": "8"},
+            ),
+            "`Sampler.apply` launches `_k` otherwise: `num_warps` `default` → `8`.",
+            "`Sampler.apply` 启动 `_k` 的方式改变：`num_warps` `default` → `8`。",
+        ),
+        (
+            edit("function-extracted", detail={"origin": "Sampler.run"}),
+            "`Sampler.apply` is extracted from `Sampler.run`.",
+            "从 `Sampler.run` 中提取出 `Sampler.apply`。",
+        ),
+        (
+            edit("default-changed", detail={"parameter": "k", "default_before": "50", "default_after": "20"}),
+            "The default of `k` in `Sampler.apply` is now `20` (`50` before).",
+            "`Sampler.apply` 中 `k` 的默认值现为 `20`（原为 `50`）。",
+        ),
+    ],
+)
+def test_what_the_detail_says(given: Edit, en: str, zh: str) -> None:
+    """The detail of an edit is told, and the Chinese says the same."""
+    assert sentence(given).en == en
+    assert sentence(given).zh == zh
+
+
+def test_a_conditional_copy_spares_the_argument() -> None:
+    """An in-place write beside a conditional copy of the same argument is said with its exception."""
+    copy = edit("copy-added", detail={"subject": "logits", "conditional": True, "condition": "raw"})
+    write = edit("in-place-introduced", detail={"parameter": "logits"})
+    assert (
+        sentence(write, [copy, write]).en
+        == "`Sampler.apply` now writes its argument `logits` in place, unless `raw` holds."
+    )
+    assert sentence(write, [write]).en == "`Sampler.apply` now writes its argument `logits` in place."
+
+
+def test_code_cannot_leave_its_span() -> None:
+    """Backticks in a name or in a span of code do not open or close anything."""
+    said = sentence(edit("guard-added", after="assert x == '`'").model_copy(update={"symbol": "a`b"}))
+    assert said.en == "``a`b`` now checks ``assert x == '`'``."
+
+
+def test_many_edits_are_counted() -> None:
+    """What is not told of a file is counted, and the buffer of a copy is told with the copy alone."""
+    edits = tuple(edit("constant-changed", detail={"value_after": str(i)}) for i in range(SENTENCES + 5))
+    file = FileChange(path="mini/ops.py", status="modified", edits=edits)
+    copy = edit("copy-removed", detail={"size": "n × 4 bytes"})
+    buffer = edit("allocation-removed", detail={"size": "n × 4 bytes"})
+    (step,) = steps(Change(files=(file,)), ())
+    assert len(step.sentences) == SENTENCES + 1
+    assert step.sentences[-1].en == "and 5 more edits."
+    (step,) = steps(Change(files=(FileChange(path="a.py", status="modified", edits=(copy, buffer)),)), ())
+    assert len(step.sentences) == 1
