@@ -14,8 +14,8 @@ from analyzer.history.messages import mentioned, pr_of, relanded, reverted
 from analyzer.model.base import Text
 from analyzer.model.change import Related
 
-#: How many commits of the same files are looked at on either side, and how many of a kind are told.
-_LOOK, _TELL = 100, 5
+#: How many commits of the same files are looked at after a change and before it, and how many of a kind are told.
+_AFTER, _BEFORE, _TELL = 100, 30, 5
 
 
 def relations(repository: Repository, pair: Pair, entries: tuple[Entry, ...]) -> tuple[Related, ...]:
@@ -117,9 +117,9 @@ class _Neighbours:
         self._adjacent = pair.adjacent
         paths = sorted({path for path, _, _ in self._files})
         tip = repository.default_branch()
-        self._after = touches(repository, paths, _LOOK, tip, f"^{pair.head}") if tip else []
+        self._after = touches(repository, paths, _AFTER, tip, f"^{pair.head}") if tip else []
         before = () if pair.base == ZEROS else (pair.base,)
-        self._before = touches(repository, paths, _LOOK, *before) if before and pair.adjacent else []
+        self._before = touches(repository, paths, _BEFORE, *before) if before and pair.adjacent else []
 
     def _logged(self, touched: Iterable[Touch]) -> list[tuple[Touch, Logged]]:
         known = self._history.by_sha
