@@ -35,6 +35,8 @@ from analyzer.report.phrases import phrase
 ANSWERED = ("pass", "fail", "pre-existing", "changed", "crash", "hang", "out-of-memory")
 #: Measured differences that are reasons by themselves; the others (identity, resources) explain them.
 WEIGHED = ("kept-set", "distribution-distance", "oracle", "token-flips", "peak-memory", "latency")
+#: Symbols named in the reason that a rule gives.
+SYMBOLS = 3
 #: How much one finding or failed check of a severity adds, as the chance that it alone makes the change a bad one.
 #: Weights of judgment, to be replaced by a model fitted on reverts.
 WEIGHTS = {"none": 0.0, "info": 0.01, "low": 0.05, "medium": 0.15, "high": 0.35, "critical": 0.6}
@@ -152,7 +154,7 @@ def _reasons(action: Action, facts: _Facts) -> tuple[Text, ...]:
         reasons.append(_restores(facts))
         reasons += [better_of(check) for check in worst(facts.passed)]
     reasons += [_check_reason(check) for check in worst(facts.failed)]
-    reasons += [_finding_reason(finding) for finding in facts.at_least("medium")]
+    reasons += _finding_reasons(facts.at_least("medium"))
     price = _price(facts) if facts.plan.is_revert else None
     reasons += [_check_reason(check) for check in worst(facts.changed) if check is not price and check.check in WEIGHED]
     if facts.missing:
@@ -172,14 +174,22 @@ def _check_reason(check: Check) -> Text | None:
     return phrase(f"verdict.check.{check.outcome}", name=check.check, figure=figure, where=where(check))
 
 
-def _finding_reason(finding: Finding) -> Text:
-    return phrase(
-        "verdict.finding",
-        title=finding.title,
-        symbol=finding.symbol,
-        rule=finding.rule,
-        severity=phrase(f"severities.{finding.severity}"),
-    )
+def _finding_reasons(findings: Iterable[Finding]) -> list[Text]:
+    """One reason a rule, with the symbols that it matched."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    return [
+        phrase(
+            "verdict.finding",
+            title=found[0].title,
+            symbols=[finding.symbol for finding in found if finding.symbol][:SYMBOLS],
+            more=max(len(found) - SYMBOLS, 0),
+            rule=rule,
+            severity=phrase(f"severities.{found[0].severity}"),
+        )
+        for rule, found in by_rule.items()
+    ]
 
 
 def _reverted_by(related: Iterable[Related]) -> Text:

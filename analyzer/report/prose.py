@@ -99,11 +99,14 @@ def _ordered(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _grouped(edits: list[Edit]) -> list[Edit]:
-    """Allocations of one symbol that change alike are told together; the buffer of a copy is told with the copy."""
+    """Edits that read the same, and allocations of one symbol that change alike, are told together.
+
+    The buffer that a copy fills is told with the copy.
+    """
     groups: dict[tuple, list[Edit]] = {}
-    for index, edit in enumerate(edits):
+    for edit in edits:
         if not edit.kind.startswith("allocation-"):
-            groups[index,] = [edit]
+            groups.setdefault((sentence(edit.model_copy(update={"count": 1})).en,), []).append(edit)
         elif not _of_copy(edit, edits):
             alike = (edit.kind, edit.symbol, *(edit.detail.get(k) for k in ("dtype", "dtype_before", "dtype_after")))
             groups.setdefault(alike, []).append(edit)
@@ -111,11 +114,11 @@ def _grouped(edits: list[Edit]) -> list[Edit]:
 
 
 def _one(group: list[Edit]) -> Edit:
-    if len(group) == 1:
-        return group[0]
-    detail = {key: value for key, value in group[0].detail.items() if not key.startswith("size")}
-    detail["target"] = ", ".join(str(edit.detail.get("target", "?")) for edit in group)
-    return group[0].model_copy(update={"count": sum(edit.count for edit in group), "detail": detail})
+    first, detail = group[0], group[0].detail
+    if len(group) > 1 and first.kind.startswith("allocation-"):
+        detail = {key: value for key, value in detail.items() if not key.startswith("size")}
+        detail["target"] = ", ".join(str(edit.detail.get("target", "?")) for edit in group)
+    return first.model_copy(update={"count": sum(edit.count for edit in group), "detail": detail})
 
 
 def _of_copy(allocation: Edit, edits: Iterable[Edit]) -> bool:
@@ -139,7 +142,8 @@ def _weight(file: FileChange, findings: Sequence[Finding]) -> tuple[int, int, in
 def _strongest(plan: Plan) -> list[Edit]:
     """The edits to name first: those of findings medium or above, then the weightiest kinds, one a symbol and noun."""
     serious = [edit for f in plan.findings if LEVELS.index(f.severity) >= LEVELS.index("medium") for edit in f.edits]
-    told = [*serious, *_ordered(plan.change.edits)]
+    code_edits = [edit for file in plan.change.files if file.category != "test" for edit in file.edits]
+    told = [*serious, *_ordered(code_edits or plan.change.edits)]
     chosen = {(edit.kind.rpartition("-")[0], edit.symbol): edit for edit in reversed(told)}
     return _ordered(list(chosen.values())[::-1][:HEADLINES])
 

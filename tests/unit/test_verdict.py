@@ -164,6 +164,12 @@ def test_reasons_are_ordered_and_carry_their_figures() -> None:
     assert review.to_proceed[0].en == "Run `mutation`, `kept-set` where they can be measured (a GPU)."
 
 
+def test_a_rule_is_one_reason() -> None:
+    """A rule that matched many symbols is told once, with the first of them and the number of the others."""
+    many = tuple(finding("high", symbol=f"k{i}") for i in range(5))
+    assert judge("open", many).reasons[0].en == "words in `k0`, `k1`, `k2` and 2 more (`numerics-high`, high)"
+
+
 def test_a_failure_without_a_finding_still_has_a_way_out() -> None:
     """Where no finding explains a failed check, the table's own words say what would make it go away."""
     said = judge("open", (), FAILED)

@@ -188,6 +188,13 @@ def test_many_edits_are_counted() -> None:
     buffer = edit("allocation-removed", detail={"size": "n × 4 bytes"})
     (step,) = steps(Change(files=(file,)), ())
     assert len(step.sentences) == SENTENCES + 1
-    assert step.sentences[-1].en == "and 5 more edits."
+    assert step.sentences[-1].en == "5 more edits are not listed here."
     (step,) = steps(Change(files=(FileChange(path="a.py", status="modified", edits=(copy, buffer)),)), ())
     assert len(step.sentences) == 1
+
+
+def test_what_reads_the_same_is_told_once() -> None:
+    """Edits of one symbol that differ only in what is not told are added up."""
+    edits = tuple(edit("index-narrowed", detail={"bits": 64, "target": name}) for name in ("row", "col"))
+    (step,) = steps(Change(files=(FileChange(path="a.py", status="modified", edits=edits),)), ())
+    assert [one.en for one in step.sentences] == ["2 indices of `Sampler.apply` are no longer cast to 64 bits."]
