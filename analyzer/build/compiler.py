@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from analyzer.build.cubin import resources
 from analyzer.build.places import Mode, Workspace
-from analyzer.build.workers import COMPILE_SECONDS, IMPORT_SECONDS, Result
+from analyzer.build.workers import COMPILE_SECONDS, IMPORT_SECONDS, Result, Worker
 from analyzer.model.evidence import Build, Launch, Resources
 from analyzer.model.plan import Probe
 
@@ -50,45 +51,69 @@ class Compiler:
 
     def run(self, wanted: list[Wanted], progress: Callable[[str], None]) -> None:
         """Trace everything, then compile everything; results in `traces` and `builds`."""
-        workers = max(1, min(os.cpu_count() or 1, 8))
-        with ThreadPoolExecutor(workers) as pool:
-            pairs = [(revision, want) for want in wanted for revision in REVISIONS]
-            progress(f"tracing {len(pairs)} calls")
-            for (revision, want), trace in zip(pairs, pool.map(lambda pair: self._trace(*pair), pairs), strict=True):
-                self.traces[revision, want.probe.name, want.dtype] = trace
-            jobs = [(revision, want, kernel) for revision, want in pairs for kernel in want.kernels]
-            progress(f"compiling {len(jobs)} kernels for {self.architecture}")
-            for (revision, want, kernel), build in zip(
-                jobs, pool.map(lambda job: self._build(*job), jobs), strict=True
-            ):
-                self.builds[revision, want.probe.name, want.dtype, kernel] = build
+        tasks = [_Task(self, revision, want) for want in wanted for revision in REVISIONS]
+        with ThreadPoolExecutor(max(1, min(os.cpu_count() or 1, 8))) as pool:
+            try:
+                progress(f"tracing {len(tasks)} calls")
+                for task, trace in zip(tasks, pool.map(_Task.trace, tasks), strict=True):
+                    self.traces[task.revision, task.want.probe.name, task.want.dtype] = trace
+                jobs = [(task, kernel) for task in tasks for kernel in task.want.kernels]
+                progress(f"compiling {len(jobs)} kernels for {self.architecture}")
+                for (task, kernel), build in zip(jobs, pool.map(lambda job: job[0].build(job[1]), jobs), strict=True):
+                    self.builds[task.revision, task.want.probe.name, task.want.dtype, kernel] = build
+            finally:
+                for task in tasks:
+                    task.close()
 
-    def _trace(self, revision: str, want: Wanted) -> Trace:
-        mode, reason = self.workspace.mode(want.probe)
-        if mode is None:
-            return Trace(failure="raised", error=reason)
-        numbers = want.probe.cases.get("memory") or next(iter(want.probe.cases.values()))
-        result, _ = self._step(
-            revision, want, mode, "launches", IMPORT_SECONDS, {}, lambda result, out: result.data, numbers
-        )
-        if not result.ok:
-            return Trace(failure=result.failure, error=result.error)
-        return Trace(tuple(result.data["launches"]), result.data["peak"])
 
-    def _build(self, revision: str, want: Wanted, kernel: str) -> Build:
-        mode, reason = self.workspace.mode(want.probe)
+class _Task:
+    """One revision's call at one dtype, in a process of its own that is started when the cache has no answer."""
+
+    def __init__(self, compiler: Compiler, revision: str, want: Wanted) -> None:
+        self.compiler, self.revision, self.want = compiler, revision, want
+        self._mode: Mode | None = None
+        self._worker: Worker | None = None
+        self._lock = threading.Lock()  # the kernels of one call are compiled one after another
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def trace(self) -> Trace:
+        """The call's launches and predicted peak, in the first mode in which it can be imported."""
+        probe, failures = self.want.probe, []
+        numbers = probe.cases.get("memory") or next(iter(probe.cases.values()))
+        for mode in self.compiler.workspace.order(probe, compiling=True):
+            self._mode = mode
+            result, _ = self._step("launches", IMPORT_SECONDS, {}, numbers)
+            if result.ok:
+                return Trace(tuple(result.data["launches"]), result.data["peak"])
+            if result.failure == "refused":
+                return Trace(failure=result.failure, error=result.error)
+            self.close()
+            failures.append(result)
+        return Trace(failure=failures[0].failure, error="; ".join(dict.fromkeys(one.error for one in failures)))
+
+    def build(self, kernel: str) -> Build:
+        """The kernel compiled as this revision launches it, else as the other one does."""
+        assert self._mode is not None
+        workspace, probe = self.compiler.workspace, self.want.probe
         facts: dict[str, Any] = {
-            "revision": revision, "probe": want.probe.name, "symbol": kernel, "dtype": want.dtype,
-            "architecture": self.architecture, "mode": mode or "package",
-        }  # fmt: skip
-        if mode is None:
-            return Build(outcome="failed", reason=reason, **facts)
-        facts["bridges"] = self.workspace.place(revision, want.probe, mode)[0].bridges
-        launch, forced, reason = self._launch(revision, want, kernel)
+            "revision": self.revision,
+            "probe": probe.name,
+            "symbol": kernel,
+            "dtype": self.want.dtype,
+            "architecture": self.compiler.architecture,
+            "mode": self._mode,
+            "bridges": workspace.place(self.revision, probe, self._mode)[0].bridges,
+        }
+        launch, forced, reason = self._launch(kernel)
         if launch is None:
             return Build(outcome="failed", reason=reason, **facts)
-        more = {"launch": launch, "architecture": self.architecture}
-        result, cached = self._step(revision, want, mode, "compile", COMPILE_SECONDS, more, _with_resources)
+        with self._lock:
+            more = {"launch": launch, "architecture": self.compiler.architecture}
+            result, cached = self._step("compile", COMPILE_SECONDS, more, None)
         if not result.ok:
             return Build(outcome="failed", reason=result.error, forced=forced, cached=cached, **facts)
         data = result.data
@@ -109,47 +134,49 @@ class Compiler:
             **facts,
         )
 
-    def _launch(self, revision: str, want: Wanted, kernel: str) -> tuple[dict[str, Any] | None, bool, str]:
+    def _launch(self, kernel: str) -> tuple[dict[str, Any] | None, bool, str]:
         """The revision's own launch of a kernel, else (forced) the other revision's, with the reason."""
-        other = REVISIONS[1 - REVISIONS.index(revision)]
-        own = self.traces[revision, want.probe.name, want.dtype]
-        for trace, forced in ((own, False), (self.traces[other, want.probe.name, want.dtype], True)):
+        other = REVISIONS[1 - REVISIONS.index(self.revision)]
+        traces = [self.compiler.traces[side, self.want.probe.name, self.want.dtype] for side in (self.revision, other)]
+        reason = traces[0].error or f"{self.revision}'s call does not launch it"
+        for trace, forced in zip(traces, (False, True), strict=True):
             for launch in trace.launches:
                 if launch["kernel"] == kernel:
-                    return launch, forced, (own.error or f"{revision} does not launch it") if forced else ""
-        return None, False, own.error or "the call launches no such kernel"
+                    return launch, forced, reason if forced else ""
+        return None, False, reason
 
     def _step(
-        self, revision: str, want: Wanted, mode: Mode, step: str, limit: float, more: dict[str, Any],
-        keep: Callable[[Result, Path], dict[str, Any]], numbers: dict[str, int] | None = None,
-    ) -> tuple[Result, bool]:  # fmt: skip
-        """A step in a process of its own, or its answer from the cache. Failures but a refusal are not cached."""
-        code = self.workspace.place(revision, want.probe, mode)[1]
-        facts = [code, self.workspace.bundle.probes, want.probe.model_dump(mode="json"), want.dtype, step, more,
-                 numbers, mode, self.workspace.device, _versions()]  # fmt: skip
+        self, step: str, limit: float, more: dict[str, Any], numbers: dict[str, int] | None
+    ) -> tuple[Result, bool]:
+        """A step's answer from the cache, else from the process. Failures but a refusal are not cached."""
+        assert self._mode is not None
+        compiler, probe = self.compiler, self.want.probe
+        code = compiler.workspace.place(self.revision, probe, self._mode)[1]
+        facts = [
+            code, compiler.workspace.bundle.probes if self._mode == "package" else "", probe.model_dump(mode="json"),
+            self.want.dtype, step, more, numbers, self._mode, compiler.workspace.device, _versions(),
+        ]  # fmt: skip
         key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-        path = self.cache / f"{key}.json" if self.cache else None
+        path = compiler.cache / f"{key}.json" if compiler.cache else None
         if path is not None and path.exists():
             stored = json.loads(path.read_text(encoding="utf-8"))
             return Result(stored["data"], stored["failure"], stored["error"]), True
-        worker = self.workspace.new_worker(revision, want.probe, mode)
-        try:
-            result = worker.step(step, want.probe, numbers or {}, want.dtype, self.seed, limit, **more)
-            if result.ok:
-                result = Result(keep(result, worker.out))
-        finally:
-            worker.close()
+        if self._worker is None:
+            self._worker = compiler.workspace.new_worker(self.revision, probe, self._mode)
+        result = self._worker.step(step, probe, numbers or {}, self.want.dtype, compiler.seed, limit, **more)
+        if result.ok and step == "compile":
+            result = Result(_with_resources(result.data, self._worker.out))
         if path is not None and (result.ok or result.failure == "refused"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(f".{os.getpid()}.part")
+            part = path.with_suffix(f".{os.getpid()}.{id(self)}.part")
             part.write_text(json.dumps({"data": result.data, "failure": result.failure, "error": result.error}))
             part.replace(path)
         return result, False
 
 
-def _with_resources(result: Result, out: Path) -> dict[str, Any]:
-    found = resources(out / Path(str(result.data["cubin"])).name, int(result.data["shared"]))
-    return {**result.data, "resources": found.model_dump() if found else None}
+def _with_resources(data: dict[str, Any], out: Path) -> dict[str, Any]:
+    found = resources(out / Path(str(data["cubin"])).name, int(data["shared"]))
+    return {**data, "resources": found.model_dump() if found else None}
 
 
 def _versions() -> list[str]:

@@ -54,6 +54,14 @@ class Workspace:
                 self._modes[probe.name] = self._find_mode(probe)
             return self._modes[probe.name]
 
+    def order(self, probe: Probe, compiling: bool = False) -> list[Mode]:
+        """The probe's modes in the order in which they are tried.
+
+        To run on a GPU the package comes first: it is what users run. To compile, and without a GPU, the slice does: it
+        imports in a second, needs none of the project's dependencies, and its content names all that a build rests on.
+        """
+        return sorted(probe.modes, reverse=compiling or self.device == "cpu")
+
     def place(self, revision: str, probe: Probe, mode: Mode) -> tuple[Place, str]:
         """The revision's tree in a mode, and a hash of all the code in it."""
         key = (revision, "" if mode == "package" else probe.name, mode)
@@ -90,7 +98,7 @@ class Workspace:
 
     def _find_mode(self, probe: Probe) -> tuple[Mode | None, str]:
         reasons = []
-        for mode in probe.modes:
+        for mode in self.order(probe):
             if mode == "package" and self._no_package:
                 reasons.append(f"package: {self._no_package}")
                 continue

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from analyzer.build.plain import open_plain
 from analyzer.build.process import Child, ChildEnded, Limits
 from analyzer.model.evidence import Isolation
 from analyzer.model.plan import Probe
@@ -18,6 +19,8 @@ from analyzer.model.plan import Probe
 WORKER = Path(__file__).parent / "worker"
 #: Seconds that importing a revision, and compiling one kernel, may take. Running has its own limit (docs/checks.md).
 IMPORT_SECONDS, COMPILE_SECONDS = 180.0, 300.0
+#: Processes that a revision may have at once: start-up code of large packages starts a handful.
+PROCESSES = 256
 _POLL_SECONDS = 0.005
 
 Failure = Literal["refused", "raised", "out-of-memory", "crash", "hang"]
@@ -61,7 +64,7 @@ class Worker:
         self.place, self.folder = place, folder
         self.bridges: tuple[str, ...] = ()
         self._child: Child | None = None
-        self._count = 0
+        self._count = self._offset = 0
         folder.mkdir(parents=True)
         self.out = folder / "out"
         self.out.mkdir()
@@ -107,13 +110,15 @@ class Worker:
                 path.unlink()
 
     def _start(self, probe: Probe, seed: int) -> Result | None:
-        self._results.write_text("")
+        self._results.unlink(missing_ok=True)  # a new file: the last child may have left anything at this name
+        self._results.touch(exist_ok=False)
+        self._offset = 0
         self._child = Child.start(
             [sys.executable, "-m", "analyzer_worker", str(self.folder / "job.json")],
             cwd=self.folder,
             env=self._environment(),
             log=self.folder / "log.txt",
-            limits=Limits(memory_bytes=self.place.memory_bytes),
+            limits=Limits(memory_bytes=self.place.memory_bytes, processes=PROCESSES),
             isolation=self.place.isolation,
             readable=[self.place.tree],
             writable=[self.folder],
@@ -139,14 +144,19 @@ class Worker:
         self._count += 1
         number, compiling = self._count, False
         deadline = time.monotonic() + limit
-        offset = self._results.stat().st_size
+        offset = self._offset
         try:
             self._child.send(json.dumps({"id": number, **request}))
         except ChildEnded:
             return self._ended()
         while True:
             ended = self._child.poll()
-            records, offset = self._records(offset)
+            try:
+                records, offset = self._records(offset)
+            except OSError as error:
+                self.close()
+                return Result(failure="crash", error=f"it replaced its file of results: {error}")
+            self._offset = offset
             for record in records:
                 if record.get("id") == number:
                     return _result(record)
@@ -163,7 +173,7 @@ class Worker:
 
     def _records(self, offset: int) -> tuple[list[dict[str, Any]], int]:
         """Whole lines that the child has written since `offset`, and where they end; other than JSON is skipped."""
-        with self._results.open("rb") as file:
+        with open_plain(self._results) as file:
             file.seek(offset)
             written = file.read()
         whole = written[: written.rfind(b"\n") + 1]

@@ -14,7 +14,9 @@ def run(run: ProbeRun) -> list[Check]:
     deadly = ("crash", "hang", "out-of-memory")
     base, head = (run.failures.get(side) for side in ("base", "head"))
     base_bad = base is not None and base.failure in deadly
-    if head is None or head.failure not in deadly:
+    if head is not None and base is not None and {head.failure, base.failure} <= {"raised", "refused"}:
+        outcome, reason = "not-run", Text(en=f"no call ran: {head.error}", zh=f"没有可运行的调用：{head.error}")
+    elif head is None or head.failure not in deadly:
         outcome, reason = "pass", Text(en="every call of head ended", zh="head 的每次调用都已结束")
     elif base_bad:
         outcome, reason = "pre-existing", Text(en=f"both: {head.error}", zh=f"两个版本均如此：{head.error}")

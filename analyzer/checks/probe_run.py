@@ -35,6 +35,11 @@ class ProbeRun:
     failures: dict[str, Result] = field(default_factory=dict)
 
     @property
+    def interpreted(self) -> bool:
+        """Whether its Triton kernels run in the interpreter."""
+        return self.base.place.interpret
+
+    @property
     def symbol(self) -> str:
         """The changed symbol that called for the probe; the first that it covers where none did."""
         planned = [symbol for item in self.plan.checks if item.probe == self.probe.name for symbol in item.symbols]
@@ -101,6 +106,8 @@ class ProbeRun:
             outcome = "not-run" if {base.failure, head.failure} <= {"refused", "raised"} else "pre-existing"
             both = base.error if base.error == head.error else f"base {base.error}; head {head.error}"
             reason = Text(en=f"neither revision ends the call: {both}", zh=f"两个版本都未能完成调用：{both}")
+            if self.interpreted and outcome == "not-run":
+                reason = Text(en=f"interpreter: {head.error}", zh=f"解释器：{head.error}")
         elif head.ok:
             outcome = "not-run" if base.failure == "refused" else "inconclusive"
             verb = {"refused": ("refuses", "拒绝")}.get(str(base.failure), ("does not end", "未能完成"))

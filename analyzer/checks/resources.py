@@ -21,6 +21,13 @@ def _compare(run: ProbeRun, kernel: str) -> Check:
         "specialization": Specialization(dtype=run.dtype, arch=run.compiler.architecture),
         "parameters": {"device": "none", **run.numbers("memory")},
     }
+    forced = next((build for build in (base, head) if build and build.forced), None)
+    if forced:
+        reason = Text(
+            en=f"{forced.revision} never launches it in {run.dtype}: {forced.reason}",
+            zh=f"{forced.revision} 从不以 {run.dtype} 启动它：{forced.reason}",
+        )
+        return run.record(NAME, "not-run", reason, **fields)
     if not (base and head and base.resources and head.resources):
         reason = unbuilt(base, head) or Text(en="no disassembler to read the cubin", zh="没有可读取 cubin 的反汇编器")
         return run.record(NAME, "not-run", reason, **fields)

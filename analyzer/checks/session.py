@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -55,7 +57,7 @@ class Session:
         self.options, self.deadline, self.progress = options, deadline, progress
         self.device = choose_device(options.device)
         self.environment = describe(self.device)
-        self.isolation = capabilities()
+        self.isolation = capabilities(sys.executable, _torch_folder())
         folder.chmod(0o755)  # a child of another user has to reach its own folder below it
         self.workspace = Workspace(
             bundle, profile, folder, self.device, self.isolation, options.memory_bytes or _half_of_memory()
@@ -100,10 +102,19 @@ class Session:
                 continue
             self.progress(f"{item.check}: {probe.name}, {dtype}")
             run = run or self._probe_run(probe, dtype)
-            yield from CHECKS[item.check](run)
+            yield from self._attempt(item, run)
         if run is not None:
             run.base.clear()
             run.head.clear()
+
+    def _attempt(self, item: PlannedCheck, run: ProbeRun) -> list[Check]:
+        """A check's records. What the code under test hands back may be anything: that ends one check, not the run."""
+        try:
+            return CHECKS[item.check](run)
+        except Exception as error:
+            text = f"{type(error).__name__}: {str(error)[:300]}"
+            reason = Text(en=f"what was handed back does not fit: {text}", zh=f"返回的数据不符合要求：{text}")
+            return [run.record(item.check, "inconclusive", reason)]
 
     def _obstacle(self, probe: Probe, dtype: str, check: str) -> Text | None:
         """Why a check cannot run here, None where it can."""
@@ -150,6 +161,11 @@ class Session:
             if (kernels or traced) and importable and self.workspace.mode(probe)[0] is not None:
                 wanted += [Wanted(probe, dtype, tuple(kernels)) for dtype in probe.dtypes]
         return wanted
+
+
+def _torch_folder() -> tuple[Path, ...]:
+    spec = importlib.util.find_spec("torch")
+    return (Path(spec.origin).parent,) if spec and spec.origin else ()
 
 
 def _half_of_memory() -> int | None:

@@ -59,13 +59,14 @@ def check(bundle: Bundle, options: CheckOptions, progress: Callable[[str], None]
         session = Session(bundle, profile(bundle), Path(folder), options, started + options.budget, progress)
         try:
             checks = tuple(rate(record) for record in session.run())
+            bridges = session.workspace.bridges()
         finally:
             session.close()
         return Evidence(
             bundle=bundle.digest,
             environment=session.environment,
             isolation=session.isolation,
-            bridges=session.workspace.bridges(),
+            bridges=bridges,
             builds=tuple(session.compiler.builds.values()),
             checks=checks,
             not_measured=(_BACKENDS, *session.profile.not_measured),

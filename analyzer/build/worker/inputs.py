@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from typing import Any
 
@@ -73,7 +74,7 @@ def make(
     if fill == "cycle":
         return (torch.arange(shape[0], device=device) % option("every", 1)).to(dtype)
     if fill == "columns":
-        return torch.arange(shape[-1], device=device).to(dtype).expand(shape).contiguous()
+        return (torch.arange(math.prod(shape), device=device) % shape[-1]).to(dtype).reshape(shape)
     if not random:
         return torch.empty(shape, dtype=dtype, device=device)
     generator = torch.Generator(device=device).manual_seed(seed)

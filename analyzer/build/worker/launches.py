@@ -49,7 +49,22 @@ class FakeCudaGaps(TorchFunctionMode):
             return torch.tensor(args[1], dtype=kwargs.get("dtype", args[0].dtype), device=args[0].device)
         if func is torch.Tensor.__getitem__:
             return self._index(args[0], args[1])
+        if func is torch.Tensor.__setitem__:
+            return self._assign(*args)
+        if func in (torch.Tensor.contiguous, torch.Tensor.clone):
+            fresh = func is torch.Tensor.clone or not args[0].is_contiguous()
+            return aten.copy_(torch.empty_like(args[0]), args[0]) if fresh else args[0]
         return func(*args, **kwargs)
+
+    def _assign(self, tensor: torch.Tensor, index: Any, value: Any) -> None:
+        aten = torch.ops.aten
+        if isinstance(index, torch.Tensor):
+            values = value if isinstance(value, torch.Tensor) else torch.full((), value, device=tensor.device)
+            aten.index_put_(tensor, [index], values.to(tensor.dtype))
+        elif isinstance(value, torch.Tensor):
+            aten.copy_(self._index(tensor, index), value)
+        else:
+            aten.fill_(self._index(tensor, index), value)
 
     def _index(self, tensor: torch.Tensor, index: Any) -> torch.Tensor:
         aten, axis, tensors = torch.ops.aten, 0, []

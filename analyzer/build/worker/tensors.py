@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
 
 _NAMES = {
@@ -29,14 +33,14 @@ def write(tensor: torch.Tensor, path: Path) -> dict[str, Any]:
 def read(record: dict[str, Any], folder: Path) -> torch.Tensor:
     """Read a tensor that `write` wrote in `folder`; ValueError where record and file do not fit each other."""
     dtype, shape = _NAMES.get(str(record["dtype"])), [int(size) for size in record["shape"]]
-    path = folder / Path(str(record["path"])).name
-    count = 1
-    for size in shape:
-        count *= size
-    if dtype is None or min(shape, default=0) < 0 or path.is_symlink():
+    if dtype is None or min(shape, default=0) < 0:
         raise ValueError(f"not a tensor that can be read: {record}")
-    if path.stat().st_size != count * dtype.itemsize:
-        raise ValueError(f"{path.name} has {path.stat().st_size} bytes, {record} needs {count * dtype.itemsize}")
-    if count == 0:
-        return torch.empty(shape, dtype=dtype)
-    return torch.from_file(str(path), size=count * dtype.itemsize, dtype=torch.uint8).view(dtype).reshape(shape)
+    wanted = math.prod(shape) * dtype.itemsize
+    # The child may have put anything at the path: a link, a pipe, a device.
+    number = os.open(folder / Path(str(record["path"])).name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(number, "rb") as file:
+        about = os.fstat(number)
+        if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_size != wanted:
+            raise ValueError(f"{record['path']} is no file of {wanted} bytes, which {record} needs")
+        content = numpy.fromfile(file, dtype=numpy.uint8)
+    return torch.from_numpy(content).view(dtype).reshape(shape) if wanted else torch.empty(shape, dtype=dtype)
