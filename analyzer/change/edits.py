@@ -73,7 +73,8 @@ def reverse(edit: Edit) -> Edit:
 def sort_key(edit: Edit) -> tuple:
     """Order of a list of edits: the same for both directions up to the sides' line numbers."""
     lines = sorted((edit.base_line or edit.head_line or 0, edit.head_line or edit.base_line or 0))
-    return (edit.path, *lines, min(edit.kind, reverse_kind(edit.kind)), edit.symbol, edit.before + edit.after)
+    spans = sorted((edit.before, edit.after))
+    return (edit.path, *lines, min(edit.kind, reverse_kind(edit.kind)), edit.symbol, *spans)
 
 
 Pair = tuple[Fact | None, Fact | None]
@@ -82,13 +83,14 @@ Pair = tuple[Fact | None, Fact | None]
 def match(base: list[Fact], head: list[Fact], alignment: Alignment) -> list[Pair]:
     """Pair the facts of one noun: the same fact first, then the same place, then the same subject."""
     noun = (base or head)[0].noun if base or head else ""
-    back = {j: i for i, j in alignment.pairs.items()}
+    forth = dict(alignment.equal) if noun in POSITIONAL else alignment.pairs
+    back = {j: i for i, j in forth.items()}
     pairs: list[Pair] = []
 
     def where(fact: Fact, side: str) -> int | None:
         """The pair of statements that the fact is in, by its base index."""
         if side == "base":
-            return fact.place if fact.place in alignment.pairs else None
+            return fact.place if fact.place in forth else None
         return back.get(fact.place)
 
     def take(key: Callable[[Fact, str], Hashable | None]) -> None:
@@ -277,4 +279,4 @@ def merge(edits: list[Edit]) -> list[Edit]:
                 }
             )
         merged.append(first)
-    return sorted(merged, key=sort_key)
+    return sorted(merged, key=lambda e: (sort_key(e), e.kind))

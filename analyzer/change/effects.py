@@ -61,38 +61,36 @@ def effects(alignments: list[Alignment], base: dict[str, Module], head: dict[str
     """In-place writes, returned aliases and low-precision round trips of all functions that both sides have."""
     parsed: dict[tuple[str, str], Module] = {}
     sides = (Analysis(Resolver("base", base, tree, parsed)), Analysis(Resolver("head", head, tree, parsed)))
+    shallow = Analysis(None)
     found = Effects([], {}, {})
     for alignment in alignments:
-        first = alignment.base[0]
-        if testing.is_test_path(first.path) or first.is_kernel or _same_calls(alignment):
+        functions = (*alignment.base, *alignment.head)
+        if any(testing.is_test_path(f.path) or f.is_kernel for f in functions):
             continue
-        before = {f: sides[0].summary(f) or Summary() for f in alignment.base}
-        after = {f: sides[1].summary(f) or Summary() for f in alignment.head}
-        found.edits += _in_place(alignment, before, after)
-        found.edits += _returned(alignment, before, after)
-        found.edits += _round_trips(alignment, before, after)
+        before = {f: shallow.summary(f) or Summary() for f in alignment.base}
+        after = {f: shallow.summary(f) or Summary() for f in alignment.head}
+        if _seen(before, alignment.base_name) != _seen(after, alignment.head_name):
+            before = {f: sides[0].summary(f) or Summary() for f in alignment.base}
+            after = {f: sides[1].summary(f) or Summary() for f in alignment.head}
+            found.edits += _in_place(alignment, before, after)
+            found.edits += _returned(alignment, before, after)
+            found.edits += _round_trips(alignment, before, after)
         found.base_shapes |= {(f.path, f.name): summary.shapes for f, summary in before.items()}
         found.head_shapes |= {(f.path, f.name): summary.shapes for f, summary in after.items()}
     return found
 
 
-def _same_calls(alignment: Alignment) -> bool:
-    """Whether both sides write and hand on the same, so that no callee needs a look."""
-    shallow = Analysis(None)
-
-    def seen(functions: tuple[Function, ...], name) -> list:
-        found = []
-        for function in functions:
-            its = shallow.summary(function) or Summary()
-            found += [(name(w.parameter), w.via, w.aliased, w.dtype, w.rounds) for w in its.writes]
-            found += [
-                (call, tuple((tuple(map(name, a)), tuple(map(name, e)), d) for a, e, d in handed))
-                for call, handed in its.calls
-            ]
-            found.append(tuple(sorted(map(name, its.returned.alias))))
-        return found
-
-    return seen(alignment.base, alignment.base_name) == seen(alignment.head, alignment.head_name)
+def _seen(summaries: dict[Function, Summary], name) -> list:
+    """What functions write, hand on and return, before any callee is looked at."""
+    found = []
+    for its in summaries.values():
+        found += [(name(w.parameter), w.via, w.aliased, w.dtype, w.rounds) for w in its.writes]
+        found += [
+            (call, tuple((tuple(map(name, a)), tuple(map(name, e)), d) for a, e, d in handed))
+            for call, handed in its.calls
+        ]
+        found.append(tuple(sorted(map(name, its.returned.alias))))
+    return found
 
 
 def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict[Function, Summary]) -> list[Edit]:

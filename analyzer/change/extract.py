@@ -117,7 +117,7 @@ def casts(view: View) -> Iterator[Fact]:
             width = int(v.BYTES[name] * 8)
             yield view.fact(
                 "index", call, view.key(operand), width, operand=operand,
-                detail={"dtype": name, "bits": width, "target": view.statement.target()},
+                detail={"dtype": name, "bits": width},
             )  # fmt: skip
             continue
         detail = {"dtype": name, "of": "load" if view.op(operand) == "load" else "value"}

@@ -20,8 +20,7 @@ from analyzer.change.source import Function, Module, parse
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
 
-CODE = (*extract.EXTRACTORS, extract.orderings, guards.guards, launches.launches, launches.strides,
-        launches.stride_arguments)  # fmt: skip
+CODE = (*extract.EXTRACTORS, guards.guards, launches.launches, launches.strides, launches.stride_arguments)
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFa
 
 def _alignment_edits(alignment: Alignment) -> list[Edit]:
     """Edits inside a function that both sides have."""
-    if testing.is_test_path(alignment.head[0].path):
+    if any(testing.is_test_path(f.path) for f in (alignment.base[0], alignment.head[0])):
         return _matched(alignment, testing.EXTRACTORS) + list(_test_edits(alignment))
     edits = _matched(alignment, CODE) + list(signature_edits(alignment))
     same = set(alignment.equal)
@@ -121,7 +120,7 @@ def _matched(alignment: Alignment, extractors) -> list[Edit]:
 
 def _test_edits(alignment: Alignment) -> Iterator[Edit]:
     base, head = alignment.base[0], alignment.head[0]
-    if not testing.is_test(head):
+    if not (testing.is_test(base) and testing.is_test(head)):
         return
     x, y = testing.skips(base), testing.skips(head)
     for text in sorted(x.keys() ^ y.keys()):

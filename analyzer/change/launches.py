@@ -38,12 +38,36 @@ def launches(view: View) -> Iterator[Fact]:
             continue
         kernel, grid = found
         options = {"grid": _resolve(grid, view)}
+        tiles = tile_parameters(view.function, kernel)
         for k in call.keywords:
             if k.arg is None:
                 options |= _unpacked(k.value, view)
-            elif k.arg in LAUNCH_OPTIONS or is_tile(k.arg):
+            elif k.arg in LAUNCH_OPTIONS or k.arg in tiles or is_tile(k.arg):
                 options[k.arg] = _resolve(k.value, view)
         yield view.fact("launch", call, kernel, tuple(sorted(options.items())), detail={"kernel": kernel})
+
+
+def tile_parameters(launcher: Function, kernel: str) -> frozenset[str]:
+    """Compile-time parameters of a kernel that a launch of the same file gives plain numbers, whatever their names."""
+    its = launcher.module.functions.get(kernel)
+    if its is None:
+        return frozenset()
+    constant = {p.arg for p in its.parameters if p.annotation is not None and "constexpr" in ast.unparse(p.annotation)}
+    found = set()
+    for statement in launcher.statements:
+        for call in statement.calls:
+            if launch_of(call) and launch_of(call)[0] == kernel:
+                for k in call.keywords:
+                    values = [k.value]
+                    if isinstance(k.value, ast.Name):
+                        values = [value for _, value in launcher.assigned.get(k.value.id, ())]
+                    if k.arg in constant and values and all(map(_is_number, values)):
+                        found.add(k.arg)
+    return frozenset(found)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _resolve(node: ast.expr, view: View) -> Option:
@@ -105,8 +129,10 @@ def tile_statements(function: Function) -> set[int]:
         for call in statement.calls:
             if launch_of(call) is None:
                 continue
+            tiles = tile_parameters(function, launch_of(call)[0])
             for k in call.keywords:
-                if isinstance(k.value, ast.Name) and (k.arg is None or k.arg in LAUNCH_OPTIONS or is_tile(k.arg)):
+                chosen = k.arg is None or k.arg in LAUNCH_OPTIONS or k.arg in tiles or is_tile(k.arg)
+                if isinstance(k.value, ast.Name) and chosen:
                     feeding.add(k.value.id)
             if isinstance(call.func.slice, ast.Name):
                 feeding.add(call.func.slice.id)
@@ -195,10 +221,9 @@ def stride_arguments(view: View) -> Iterator[Fact]:
         if kernel is None:
             continue
         for name, value in bound_arguments(call, kernel).items():
-            if "stride" in name.lower() or _is_stride(value):
-                kind = "stride" if _is_stride(value) else "size"
-                detail = {"factor": ast.unparse(value), "row": name}
-                yield view.fact("stride", value, f"{found[0]} {name}", kind, detail=detail)
+            kind = "stride" if _is_stride(value) else "size"
+            detail = {"factor": ast.unparse(value), "row": name}
+            yield view.fact("stride", value, f"{found[0]} {name}", kind, detail=detail)
 
 
 def autotune(function: Function) -> dict[str, str]:

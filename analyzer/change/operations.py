@@ -61,11 +61,11 @@ def comparisons(view: View) -> Iterator[Fact]:
         return
     for node in view.statement.nodes:
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            op = type(node.ops[0]).__name__
+            op = written = type(node.ops[0]).__name__
             left, right = blank(node.left, view), blank(node.comparators[0], view)
             if op in MIRRORED and left > right:
                 left, right, op = right, left, MIRRORED[op]
-            yield view.fact("comparison", node, f"{left} {right}", op, detail={"operator": SYMBOLS[op]})
+            yield view.fact("comparison", node, f"{left} {right}", op, detail={"operator": SYMBOLS[written]})
 
 
 def operators(view: View) -> Iterator[Fact]:

@@ -14,8 +14,6 @@ from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import git as gitpython
-
 from analyzer.change.git import Git, GitFailed, fields, printable
 from analyzer.errors import AnalyzerError, NothingToAnalyze, UsageError
 from analyzer.model.base import Text

@@ -14,6 +14,8 @@ from analyzer.model.change import Edit, Snippet
 #: Lines of one snippet, and around each edit.
 LINES = 30
 AROUND = 3
+#: A removed expression up to this long is quoted.
+QUOTED = 100
 
 #: How much an edit of a noun says about a change; what is not listed counts 1.
 WEIGHT = {
@@ -34,15 +36,17 @@ NOUNS = {
     "stride": ("stride of a tensor", "张量步长"), "launch": ("kernel launch", "内核启动参数"),
     "constant": ("constant", "常量"), "default": ("default value", "默认值"), "comparison": ("comparison", "比较运算"),
     "operator": ("operator", "运算符"), "parameter": ("parameter", "参数"), "function": ("function", "函数"),
-    "test": ("test", "测试"), "tolerance": ("tolerance", "容差"), "seed-or-rng": ("random draw or seed", "随机数或种子"),
+    "test": ("test", "测试"), "tolerance": ("tolerance", "容差"),
+    "seed-or-rng": ("random draw or seed", "随机数或种子"),
 }  # fmt: skip
 WAYS = {
-    "added": ("added", "新增"), "removed": ("removed", "移除"), "changed": ("changed", "改变"),
+    "added": ("added", "新增"), "removed": ("removed", "移除"), "changed": ("changed", "更改"),
     "introduced": ("introduced", "引入"), "widened": ("widened", "放宽"), "narrowed": ("narrowed", "收窄"),
     "renamed": ("renamed", "重命名"), "moved": ("moved", "移动"), "extracted": ("extracted", "提取"),
-    "inlined": ("inlined", "内联"), "assumed": ("no longer used: a size stands in", "不再使用，改用尺寸"),
-    "honoured": ("used in place of a size", "取代尺寸"), "loosened": ("loosened", "放宽"), "tightened": ("tightened", "收紧"),
-    "skipped": ("skipped", "跳过"), "unskipped": ("no longer skipped", "恢复运行"),
+    "inlined": ("inlined", "内联"), "assumed": ("no longer used: a size stands in", "以尺寸代替"),
+    "honoured": ("used in place of a size", "改用"),
+    "loosened": ("loosened", "放宽"), "tightened": ("tightened", "收紧"),
+    "skipped": ("skipped", "跳过"), "unskipped": ("no longer skipped", "恢复运行的"),
 }  # fmt: skip
 
 
@@ -80,7 +84,10 @@ def note(edit: Edit) -> Text:
     if noun in ("copy", "allocation", "dtype-argument") and "dtype" in edit.detail:
         en, zh = f"{en} ({edit.detail['dtype']})", f"{zh}（{edit.detail['dtype']}）"
     times = (f", {edit.count} times", f"，共 {edit.count} 处") if edit.count > 1 else ("", "")
-    return Text(en=f"{en} {way_en}{times[0]}", zh=f"{zh}：{way_zh}{times[1]}")
+    gone = " ".join(edit.before.split()) if way == "removed" and noun not in ("function", "test") else ""
+    if gone and len(gone) <= QUOTED:
+        times = (f"{times[0]}: `{gone}`", f"{times[1]}：`{gone}`")
+    return Text(en=f"{en} {way_en}{times[0]}", zh=f"{way_zh}{zh}{times[1]}")
 
 
 def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> Snippet | None:

@@ -1,0 +1,36 @@
+"""The labelled pairs of tests/data/edits, read and run; what the tests of edits share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analyzer.change.edits import sort_key
+from analyzer.change.facts import NoTree, SourcePair, change_edits
+
+FOLDER = Path(__file__).parents[2] / "data" / "edits"
+PRELUDE = "import torch\nimport triton\nimport triton.language as tl\nimport external, elsewhere\n\n\n"
+CASES = [
+    pytest.param(case, id=f"{path.stem}: {case['says']}")
+    for path in sorted(FOLDER.glob("*.yml"))
+    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
+
+
+def pairs_of(case: dict) -> list[SourcePair]:
+    files = case.get("files") or {case.get("path", "code.py"): {"base": case["base"], "head": case["head"]}}
+    return [SourcePair(path, None, PRELUDE + s["base"], PRELUDE + s["head"]) for path, s in files.items()]
+
+
+def flipped(pairs: list[SourcePair]) -> list[SourcePair]:
+    return [SourcePair(p.path, p.previous_path, p.head, p.base) for p in pairs]
+
+
+def in_order(edits) -> list:
+    return sorted(edits, key=lambda e: (sort_key(e), e.kind))
+
+
+def edits_of(pairs: list[SourcePair]) -> list:
+    return in_order(e for facts in change_edits(pairs, NoTree()).values() for e in facts.edits)

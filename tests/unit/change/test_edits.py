@@ -1,0 +1,120 @@
+"""Labelled pairs of sources (tests/data/edits/*.yml): what changed in meaning, in both directions, under any names."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import keyword
+import tokenize
+
+import pytest
+from edit_pairs import CASES, edits_of, flipped, in_order, pairs_of
+
+from analyzer.change.edits import reverse, reverse_kind
+from analyzer.change.facts import SourcePair
+
+
+def found(edits) -> list[tuple[str, str, int]]:
+    return sorted((e.kind, e.symbol, e.count) for e in edits)
+
+
+def own_names(texts: list[str]) -> list[str]:
+    """Identifiers that the sources themselves define: functions, classes, parameters, locals, constants."""
+    names: set[str] = set()
+    imported: set[str] = set()
+    for text in texts:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.arg):
+                names.add(node.arg)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.alias):
+                imported.add((node.asname or node.name).split(".")[0])
+    kept = imported | set(dir(builtins)) | set(keyword.kwlist) | {"self", "cls", "out", "BLOCK_SIZE"}
+    return sorted(names - kept)
+
+
+def renamed(text: str, names: dict[str, str]) -> str:
+    """The text with its own identifiers exchanged; attributes of other objects and keywords of libraries stay."""
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    lines = text.split("\n")
+    for position, token in reversed(list(enumerate(tokens))):
+        if token.type != tokenize.NAME or token.string not in names:
+            continue
+        attribute = position > 0 and tokens[position - 1].string == "." and tokens[position - 2].string != "self"
+        if not attribute:
+            row, column = token.start
+            line = lines[row - 1]
+            lines[row - 1] = line[:column] + names[token.string] + line[column + len(token.string) :]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pair_has_exactly_the_labelled_edits(case):
+    """Kind, symbol and count of every edit, and the stated details; nothing more."""
+    edits = edits_of(pairs_of(case))
+    assert found(edits) == sorted((e["kind"], e["symbol"], e.get("count", 1)) for e in case["edits"])
+    for label in case["edits"]:
+        wanted = label.get("detail", {})
+        same = [e for e in edits if (e.kind, e.symbol) == (label["kind"], label["symbol"])]
+        assert any(wanted.items() <= e.detail.items() for e in same), [e.detail for e in same]
+        if "path" in label:
+            assert all(e.path == label["path"] for e in same)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reversed_pair_has_the_reversed_edits(case):
+    """edits(head, base) is the reverse of edits(base, head), word for word."""
+    pairs = pairs_of(case)
+    assert in_order(map(reverse, edits_of(pairs))) == edits_of(flipped(pairs))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_other_identifiers_give_the_same_edits(case):
+    """No name of the code under analysis is evidence: opaque ones give the same kinds and counts."""
+    pairs = pairs_of(case)
+    texts = [text for p in pairs for text in (p.base, p.head)]
+    names = {name: f"{'test_' if name.startswith('test') else ''}zq{n}" for n, name in enumerate(own_names(texts))}
+    others = [SourcePair(p.path, None, renamed(p.base, names), renamed(p.head, names)) for p in pairs]
+
+    def symbol(name: str) -> str:
+        return ".".join(names.get(part, part) for part in name.split("."))
+
+    expected = sorted((kind, symbol(name), count) for kind, name, count in found(edits_of(pairs)))
+    assert found(edits_of(others)) == expected
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_against_itself_has_no_edits(case):
+    """Nothing is found where nothing changed."""
+    same = [SourcePair(p.path, None, p.head, p.head) for p in pairs_of(case)]
+    assert edits_of(same) == []
+
+
+def test_the_pairs_cover_the_vocabulary():
+    """Every noun that the extractors know is labelled somewhere."""
+    nouns = {e["kind"].rpartition("-")[0] for case in CASES for e in case.values[0]["edits"]}
+    assert nouns >= {
+        "cast", "dtype-argument", "copy", "in-place", "alias-returned", "low-precision-round-trip", "allocation",
+        "guard", "contiguity", "function", "test", "tolerance", "launch", "index", "stride", "barrier", "mask",
+        "atomic", "comparison", "constant", "default", "operator", "parameter", "seed-or-rng", "synchronization",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind, other",
+    [
+        ("cast-added", "cast-removed"), ("in-place-removed", "in-place-introduced"),
+        ("guard-widened", "guard-narrowed"),
+        ("low-precision-round-trip-introduced", "low-precision-round-trip-removed"),
+        ("stride-assumed", "stride-honoured"), ("function-extracted", "function-inlined"),
+        ("test-skipped", "test-unskipped"), ("launch-changed", "launch-changed"),
+    ],
+)  # fmt: skip
+def test_kinds_have_one_opposite(kind, other):
+    """Swapping twice gives the kind back."""
+    assert reverse_kind(kind) == other
+    assert reverse_kind(other) == kind
