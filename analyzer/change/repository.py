@@ -92,6 +92,8 @@ class Repository:
 
     @classmethod
     def _open(cls, folder: Path, scratch: Path) -> Repository:
+        import git as gitpython  # only here: it fails to import where there is no Git, and `check` needs none
+
         if not folder.is_dir():
             raise NothingToAnalyze(f"no repository at {folder}: no such folder")
         title = folder.name
