@@ -34,7 +34,6 @@ FAIL_CODES = {"low": 11, "medium": 12, "high": 13, "critical": 14}
 app = typer.Typer(
     name="analyze",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -240,7 +239,8 @@ def invoke(arguments: list[str]) -> int:
     if arguments and arguments[0] not in {*commands, "-h", "--help", "--version"}:
         arguments = ["run", *arguments]
     try:
-        return app(arguments, prog_name="analyze", standalone_mode=False) or 0
+        code = app(arguments or ["--help"], prog_name="analyze", standalone_mode=False) or 0
+        return code if arguments else 2
     except AnalyzerError as error:
         return _failed(str(error), error.exit_code)
     except KeyboardInterrupt:

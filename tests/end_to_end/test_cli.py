@@ -175,5 +175,7 @@ def test_help_and_version(capsys):
     assert run("--help") == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("run", "plan", "check", "report", "doctor", "demo", "rules", "profiles"))
+    assert run() == 2
+    assert capsys.readouterr().out == shown
     assert run("--version") == 0
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", capsys.readouterr().out)
