@@ -42,9 +42,9 @@ class Row:
 def row(check: Check, bad: bool) -> Row:
     """A check as a row. A figure that the check lacks shows as a dash."""
     label = _said(check, "label") or phrase("checks.other.label", name=check.check)
-    of = ", ".join(part for part in (check.specialization.dtype, check.specialization.arch) if part)
+    of = {"dtype": check.specialization.dtype, "arch": check.specialization.arch}
     return Row(
-        label=phrase("checks.label", label=label, of=of),
+        label=phrase("checks.label", label=label, **of),
         probe=check.symbol or check.probe,
         base=_said(check, "base") or DASH,
         head=_said(check, "head") or DASH,
@@ -99,6 +99,7 @@ def price_of(check: Check) -> Text:
         bytes_per_logit=check.delta.get("bytes_per_logit"),
         size=gib(check.delta["bytes"]),
         rows=check.parameters.get("rows"),
+        predicted=check.parameters.get("predicted", False),
     )
 
 
@@ -108,7 +109,12 @@ def gain_of(checks: Iterable[Check]) -> Text | None:
     if not falls:
         return None
     best = min(falls, key=lambda check: check.delta["bytes"])
-    return phrase("verdict.lowers-memory", size=gib(-best.delta["bytes"]), rows=best.parameters.get("rows"))
+    return phrase(
+        "verdict.lowers-memory",
+        size=gib(-best.delta["bytes"]),
+        rows=best.parameters.get("rows"),
+        predicted=best.parameters.get("predicted", False),
+    )
 
 
 def name_of(related: Related) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analyzer.model.base import Text
 from analyzer.model.evidence import Check, Outcome, Specialization
-from analyzer.report.figures import better_of, gain_of, reason_of, row, worst
+from analyzer.report.figures import better_of, gain_of, price_of, reason_of, row, worst
 from analyzer.report.phrases import count, figure, gib, share, signed, times
 
 NAMES = [
@@ -129,7 +129,10 @@ def test_a_prediction_is_called_one() -> None:
     predicted = check("peak-memory", **figures, parameters={"rows": 8, "predicted": True})
     assert "predicted" in row(predicted, bad=False).label.en and "预测" in row(predicted, bad=False).label.zh
     assert reason_of(predicted).en.endswith("predicted")
+    assert "(predicted)" in gain_of([predicted]).en and "预测值" in gain_of([predicted]).zh
+    assert "(predicted)" in price_of(predicted).en and "预测值" in price_of(predicted).zh
     measured = check("peak-memory", **figures, parameters={"rows": 8, "predicted": False})
+    assert "predicted" not in gain_of([measured]).en + price_of(measured).en
     assert "predicted" not in row(measured, bad=False).label.en + reason_of(measured).en
 
 
