@@ -130,7 +130,10 @@ class Worker:
     def _environment(self) -> dict[str, str]:
         env = {"TRITON_CACHE_DIR": str(self.folder / "triton"), "TRITON_DEFAULT_FP_FUSION": "1"}
         paths = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-        kept = [entry for entry in paths if not (Path(entry) / "analyzer").exists()]
+        # Our own checkout stays out: its kernels/ would shadow the package of that name that engines import.
+        kept = [
+            entry for entry in paths if not ((Path(entry) / "analyzer").exists() and (Path(entry) / "kernels").exists())
+        ]
         if kept:
             env["PYTHONPATH"] = os.pathsep.join(kept)
         if self.place.device == "cpu":

@@ -16,6 +16,13 @@ def run(run: ProbeRun) -> list[Check]:
     base_bad = base is not None and base.failure in deadly
     if head is not None and base is not None and {head.failure, base.failure} <= {"raised", "refused"}:
         outcome, reason = "not-run", Text(en=f"no call ran: {head.error}", zh=f"没有可运行的调用：{head.error}")
+    elif head is not None and head.failure == "refused" and base is None:
+        outcome = "changed" if run.refusal_declared else "fail"
+        reason = Text(
+            en=f"head refuses what base accepts: {head.error}", zh=f"head 拒绝 base 所接受的输入：{head.error}"
+        )
+    elif head is not None and head.failure == "raised" and base is None:
+        outcome, reason = "fail", Text(en=f"head raises: {head.error}", zh=f"head 抛出异常：{head.error}")
     elif head is None or head.failure not in deadly:
         outcome, reason = "pass", Text(en="every call of head ended", zh="head 的每次调用都已结束")
     elif base_bad:

@@ -40,6 +40,14 @@ class ProbeRun:
         return self.base.place.interpret
 
     @property
+    def refusal_declared(self) -> bool:
+        """Whether the change says that head accepts less: then a refusal is no fault."""
+        return any(
+            edit.kind in ("guard-added", "guard-narrowed", "guard-changed") and edit.symbol in self.probe.covers
+            for edit in self.plan.change.edits
+        )
+
+    @property
     def symbol(self) -> str:
         """The changed symbol that called for the probe; the first that it covers where none did."""
         planned = [symbol for item in self.plan.checks if item.probe == self.probe.name for symbol in item.symbols]
@@ -116,11 +124,7 @@ class ProbeRun:
                 zh=f"base {verb[1]}该调用，head 无从比较：{base.error}",
             )
         elif head.failure == "refused":
-            declared = any(
-                edit.kind in ("guard-added", "guard-narrowed", "guard-changed") and edit.symbol in self.probe.covers
-                for edit in self.plan.change.edits
-            )
-            outcome = "changed" if declared else "fail"
+            outcome = "not-run" if self.refusal_declared else "fail"
             reason = Text(
                 en=f"head refuses what base accepts: {head.error}", zh=f"head 拒绝 base 所接受的输入：{head.error}"
             )
