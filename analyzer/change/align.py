@@ -128,6 +128,12 @@ class Alignment:
     #: Global names that were renamed by the change, base -> head.
     globals: Mapping[str, str]
 
+    def counterpart(self, function: Function) -> Function | None:
+        """The other version of a function, None for one that was cut out or put in."""
+        if function is self.base[0]:
+            return self.head[0]
+        return self.base[0] if function is self.head[0] else None
+
     @cached_property
     def base_statements(self) -> list[Statement]:
         return [s for f in self.base for s in f.statements]

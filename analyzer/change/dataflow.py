@@ -137,8 +137,7 @@ class _Run:
 
     def start(self) -> dict[str, Value]:
         return {
-            name: Value(alias=frozenset({name}), exact=NONE if self.kernel else frozenset({name}))
-            for name in tensor_parameters(self.function)
+            name: Value(alias=frozenset({name}), exact=frozenset({name})) for name in tensor_parameters(self.function)
         }
 
     # Statements. Each returns whether control can go on after it.
@@ -380,15 +379,7 @@ class _Run:
         for parameter, via, aliased in summary.unresolved:
             value = bound.get(parameter, Value())
             self._unknown(value if aliased else replace(value, alias=NONE), via)
-        result = Value()
-        for parameter, value in bound.items():
-            if parameter in summary.returned.alias:
-                result |= value
-            elif parameter in summary.returned.exact:
-                result |= replace(value, alias=NONE, dtype=summary.returned.dtype or value.dtype)
-            elif parameter in summary.returned.computed:
-                result |= value.result()
-        return result
+        return _joined([_through(value, parameter, summary.returned) for parameter, value in bound.items()])
 
     def write(self, into: Value, stored: Value, via: str, node: ast.AST) -> None:
         """A store of this function itself."""
@@ -414,8 +405,22 @@ class _Run:
             self.summary.writes.append(write)
 
 
+def _through(value: Value, parameter: str, returned: Value) -> Value:
+    """What of an argument is in the result of the call that it was given to."""
+    kept = parameter in returned.exact
+    computed = value.exact | value.computed if parameter in returned.computed else value.computed if kept else NONE
+    return Value(
+        value.alias if parameter in returned.alias else NONE,
+        value.exact if kept else NONE,
+        computed,
+        value.dtype if parameter in returned.alias else returned.dtype or value.dtype,
+    )
+
+
 def _joined(values: list[Value]) -> Value:
-    result = values[0] if values else Value()
-    for value in values[1:]:
+    """All of them at once; values that hold nothing do not count."""
+    held = [value for value in values if value.any]
+    result = held[0] if held else Value()
+    for value in held[1:]:
         result |= value
     return result

@@ -7,14 +7,15 @@ a pair with two values is compared; so the edits of head -> base are the reverse
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 
 from analyzer.change import guards
 from analyzer.change.align import Alignment
 from analyzer.change.extract import Fact
 from analyzer.change.launches import changed_options
-from analyzer.change.source import root_name
+from analyzer.change.source import Function, root_name
 from analyzer.model.change import Edit
 
 OPPOSITE = {
@@ -77,6 +78,9 @@ def sort_key(edit: Edit) -> tuple:
     return (edit.path, *lines, min(edit.kind, reverse_kind(edit.kind)), edit.symbol, *spans)
 
 
+#: Source spans are cut at this length.
+SPAN = 1200
+
 Pair = tuple[Fact | None, Fact | None]
 
 
@@ -137,6 +141,8 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
         yield elsewhere(anchor, lambda f: f.value[0])
         return
     yield placed(anchor)
+    if noun == "operator":
+        return
     yield placed(value)
     if noun == "dtype-argument":
         yield placed(lambda f: f.detail["call"])
@@ -206,26 +212,56 @@ def _edit(kind: str, base: Fact | None, head: Fact | None, alignment: Alignment)
         for name in sorted(base.detail.keys() | head.detail.keys()):
             before, after = base.detail.get(name, ""), head.detail.get(name, "")
             detail |= {name: after} if before == after else {f"{name}_before": before, f"{name}_after": after}
+        if base.noun == "operator":
+            x, y = Counter(base.value), Counter(head.value)
+            detail = {"operator_before": " ".join((x - y).elements()), "operator_after": " ".join((y - x).elements())}
         if base.present != head.present:  # the fact is of one side: say it plainly
             detail = dict((head if head.present else base).detail)
-    base_line, before = (base.line, base.text) if base else _counterpart(head, alignment, "base")
-    head_line, after = (head.line, head.text) if head else _counterpart(base, alignment, "head")
-    return make(kind, base, head, base_line, head_line, before, after, detail)
+    return make(kind, _side(base, head, alignment, "base"), _side(head, base, alignment, "head"), detail)
 
 
-def make(kind, base, head, base_line, head_line, before, after, detail) -> Edit:
-    """An edit whose sides may lie in functions or files of other names."""
-    one = head or base
+def _side(own: Fact | None, other: Fact | None, alignment: Alignment, side: str) -> Side | None:
+    if own is not None:
+        return Side(own.function, own.line, own.text)
+    line, text = _counterpart(other, alignment, side)
+    function = alignment.counterpart(other.function)
+    return Side(function, line, text) if function is not None else None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of an edit: the function, and the place in it where it has one."""
+
+    function: Function
+    line: int | None = None
+    text: str = ""
+
+
+def at(function: Function, node: ast.AST | None = None, text: str | None = None) -> Side:
+    """The place of a node, or of the function itself."""
+    if node is None:
+        return Side(function, function.line, text or "")
+    return Side(function, node.lineno, function.module.segment(node) if text is None else text)
+
+
+def make(kind: str, base: Side | None, head: Side | None, detail: dict) -> Edit:
+    """An edit, named after head's function where there is one; other names on the other side go into the detail."""
     detail = {name: value for name, value in detail.items() if value != ""}
     if base is not None and head is not None:
         if base.function.name != head.function.name:
             detail |= {"symbol_before": base.function.name, "symbol_after": head.function.name}
         if base.function.path != head.function.path:
             detail |= {"path_before": base.function.path, "path_after": head.function.path}
+    x, y = base or Side(head.function), head or Side(base.function)
+    one = (head or base).function
     return Edit(
-        kind=kind, path=one.function.path, symbol=one.function.name, base_line=base_line, head_line=head_line,
-        before=before, after=after, detail=dict(sorted(detail.items())),
+        kind=kind, path=one.path, symbol=one.name, base_line=x.line, head_line=y.line,
+        before=_short(x.text), after=_short(y.text), detail=dict(sorted(detail.items())),
     )  # fmt: skip
+
+
+def _short(span: str) -> str:
+    return span if len(span) <= SPAN else span[:SPAN] + " ..."
 
 
 def _counterpart(fact: Fact, alignment: Alignment, side: str) -> tuple[int | None, str]:

@@ -12,27 +12,11 @@ from dataclasses import dataclass
 from analyzer.change import testing
 from analyzer.change.align import Alignment
 from analyzer.change.dataflow import Analysis, Summary, Write
-from analyzer.change.edits import appeared, make
+from analyzer.change.edits import Side, appeared, at, make
 from analyzer.change.extract import copy_parts
 from analyzer.change.resolve import Resolver
 from analyzer.change.source import Function, Module, root_name
 from analyzer.model.change import Edit
-
-
-@dataclass(eq=False)
-class _Site:
-    """One place of one function, in the form that edits are made from."""
-
-    function: Function
-    node: ast.AST | None
-
-    @property
-    def line(self) -> int:
-        return getattr(self.node, "lineno", self.function.line)
-
-    @property
-    def text(self) -> str:
-        return self.function.module.segment(self.node) if self.node is not None else ""
 
 
 @dataclass
@@ -125,12 +109,12 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
             copied = _copied_when(function, first.parameter)
             if copied:
                 detail["unless"] = copied
-            site = _Site(function, first.node)
-            kind = appeared("in-place") if added else "in-place-removed"
+            other_function = alignment.counterpart(function)
+            own_side, other_side = at(function, first.node), Side(other_function) if other_function else None
             if added:
-                edits.append(make(kind, None, site, None, site.line, "", site.text, detail))
+                edits.append(make(appeared("in-place"), other_side, own_side, detail))
             else:
-                edits.append(make(kind, site, None, site.line, None, site.text, "", detail))
+                edits.append(make("in-place-removed", own_side, other_side, detail))
     return edits
 
 
@@ -187,13 +171,11 @@ def _returned(alignment: Alignment, before: dict[Function, Summary], after: dict
     unknown_x = {name for name in y if _unknown(name, {base: before[base]}, alignment.base_name)}
     unknown_y = {name for name in x if _unknown(name, {head: after[head]}, alignment.head_name)}
     for name in sorted(y.keys() - x.keys() - unknown_x):
-        site = _Site(head, dict(after[head].returns)[y[name]])
-        detail = {"parameter": y[name]}
-        edits.append(make(appeared("alias-returned"), None, site, None, site.line, "", site.text, detail))
+        site = at(head, dict(after[head].returns)[y[name]])
+        edits.append(make(appeared("alias-returned"), Side(base), site, {"parameter": y[name]}))
     for name in sorted(x.keys() - y.keys() - unknown_y):
-        site = _Site(base, dict(before[base].returns)[x[name]])
-        detail = {"parameter": x[name]}
-        edits.append(make("alias-returned-removed", site, None, site.line, None, site.text, "", detail))
+        site = at(base, dict(before[base].returns)[x[name]])
+        edits.append(make("alias-returned-removed", site, Side(head), {"parameter": x[name]}))
     return edits
 
 
@@ -207,14 +189,13 @@ def _round_trips(alignment: Alignment, before: dict[Function, Summary], after: d
     for name in sorted(protected_x.keys() - protected_y.keys()):
         detail, first = _stages(name, y, alignment.head_name, x, alignment.base_name)
         if first is not None:
-            b, h = _Site(base, protected_x[name]), _Site(head, first)
             kind = appeared("low-precision-round-trip")
-            edits.append(make(kind, b, h, b.line, h.line, b.text, h.text, detail))
+            edits.append(make(kind, at(base, protected_x[name]), at(head, first), detail))
     for name in sorted(protected_y.keys() - protected_x.keys()):
         detail, first = _stages(name, x, alignment.base_name, y, alignment.head_name)
         if first is not None:
-            b, h = _Site(base, first), _Site(head, protected_y[name])
-            edits.append(make("low-precision-round-trip-removed", b, h, b.line, h.line, b.text, h.text, detail))
+            kind = "low-precision-round-trip-removed"
+            edits.append(make(kind, at(base, first), at(head, protected_y[name]), detail))
     return edits
 
 

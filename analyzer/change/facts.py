@@ -12,10 +12,10 @@ from typing import Protocol
 
 from analyzer.change import extract, guards, launches, operations, testing
 from analyzer.change.align import Alignment, dump
-from analyzer.change.edits import edits_of, make, match, merge
+from analyzer.change.edits import at, edits_of, make, match, merge
 from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
-from analyzer.change.parameters import _At, signature_edits
+from analyzer.change.parameters import signature_edits
 from analyzer.change.source import Function, Module, parse
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
@@ -91,10 +91,24 @@ def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFa
         f.path: FileFacts(
             tuple(sorted(symbols.get(f.path, []), key=lambda s: (s.head_line or s.base_line or 0, s.name))),
             tuple(by_path.get(f.path, [])),
-            tuple(base[f.previous_path or f.path].notes + head[f.path].notes) if f.path in head else (),
+            (*base[f.previous_path or f.path].notes, *head[f.path].notes, *_api_notes(by_path.get(f.path, [])))
+            if f.path in head
+            else (),
         )
         for f in files
     }
+
+
+def _api_notes(edits: list[Edit]) -> Iterator[Text]:
+    """Parameters that callers may name, under new names."""
+    for edit in edits:
+        detail = edit.detail
+        if edit.kind == "parameter-changed" and detail.get("renamed") and not detail.get("kernel"):
+            old, new = detail["name_before"], detail["name_after"]
+            yield Text(
+                en=f"`{edit.symbol}`: parameter `{old}` is now called `{new}`; calls that name it have to follow.",
+                zh=f"`{edit.symbol}` 的参数 `{old}` 改名为 `{new}`，以关键字传参的调用方需同步修改。",
+            )
 
 
 def _alignment_edits(alignment: Alignment) -> list[Edit]:
@@ -127,31 +141,31 @@ def _test_edits(alignment: Alignment) -> Iterator[Edit]:
         skipped = text in y
         before, after = ("", text) if skipped else (text, "")
         kind = "test-skipped" if skipped else "test-unskipped"
-        yield make(kind, _At(base), _At(head), base.line, head.line, before, after, {"by": text})
+        yield make(kind, at(base, text=before), at(head, text=after), {"by": text})
     cases = [" ".join(testing.parametrization(f)) for f in (base, head)]
     if cases[0] != cases[1] or not alignment.same:
         detail = {"cases_before": cases[0], "cases_after": cases[1]} if cases[0] != cases[1] else {}
-        yield make("test-changed", _At(base), _At(head), base.line, head.line, "", "", detail)
+        yield make("test-changed", at(base), at(head), detail)
 
 
 def _function_edits(matching: Matching) -> Iterator[Edit]:
     """Functions that came, went, or have another name or place."""
     for function in matching.added:
         noun = "test" if testing.is_test(function) else "function"
-        yield make(f"{noun}-added", None, _At(function), None, function.line, "", _header(function), _what(function))
+        yield make(f"{noun}-added", None, at(function, text=_header(function)), _what(function))
     for function in matching.removed:
         noun = "test" if testing.is_test(function) else "function"
-        yield make(f"{noun}-removed", _At(function), None, function.line, None, _header(function), "", _what(function))
+        yield make(f"{noun}-removed", at(function, text=_header(function)), None, _what(function))
     for base, head in matching.renamed:
         moved = base.path != head.path or base.simple_name == head.simple_name
         kind = "function-moved" if moved else "function-renamed"
-        yield make(kind, _At(base), _At(head), base.line, head.line, _header(base), _header(head), _what(head))
+        yield make(kind, at(base, text=_header(base)), at(head, text=_header(head)), _what(head))
     for origin, new in matching.extracted:
         detail = _what(new) | {"origin": origin.name}
-        yield make("function-extracted", None, _At(new), None, new.line, "", _header(new), detail)
+        yield make("function-extracted", None, at(new, text=_header(new)), detail)
     for gone, into in matching.inlined:
         detail = _what(gone) | {"origin": into.name}
-        yield make("function-inlined", _At(gone), None, gone.line, None, _header(gone), "", detail)
+        yield make("function-inlined", at(gone, text=_header(gone)), None, detail)
 
 
 def _what(function: Function) -> dict:
@@ -203,6 +217,10 @@ def _constants(base: Module, head: Module) -> list[tuple[Edit | None, Symbol]]:
             found.append((None, Symbol(name=name, kind="constant", change=change, **lines)))
         elif dump(x.value, str) != dump(y.value, str):
             before, after = ast.unparse(x.value), ast.unparse(y.value)
+            symbol = Symbol(name=name, kind="constant", change="body", **lines)
+            if not (_is_plain(x.value) and _is_plain(y.value)):
+                found.append((None, symbol))  # a table of objects or functions has no value to compare
+                continue
             configs = any("Config" in text and "num_warps" in text for text in (before, after))
             kind = "launch-changed" if configs else "constant-changed"
             detail = {"options": "autotune"} if configs else {"value_before": before[:200], "value_after": after[:200]}
@@ -210,8 +228,16 @@ def _constants(base: Module, head: Module) -> list[tuple[Edit | None, Symbol]]:
                 kind=kind, path=head.path, symbol=name, before=before, after=after, detail=dict(sorted(detail.items())),
                 **lines,
             )  # fmt: skip
-            found.append((edit, Symbol(name=name, kind="constant", change="body", **lines)))
+            found.append((edit, symbol))
     return found
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Numbers, texts and what is computed or listed from them, of a size that a reader can compare."""
+    nodes = list(ast.walk(value))
+    table = any(isinstance(n, ast.Lambda) or (isinstance(n, ast.Dict) and len(n.keys) > 8) for n in nodes)
+    strings = sum(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in nodes)
+    return not table and strings <= 8
 
 
 __all__ = ["Definitions", "FileFacts", "NoTree", "SourcePair", "change_edits", "file_facts"]

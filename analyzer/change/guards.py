@@ -187,4 +187,6 @@ def _say(clause: Clause, test: ast.expr, negated: bool) -> str:
     """The clause's alternatives for a reader."""
     if clause.kind == "allowed" and all(value in BYTES for value in clause.values):
         return ", ".join(sorted(clause.values))
+    if negated and isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return ast.unparse(ast.Compare(test.left, [NEGATED[type(test.ops[0])]()], test.comparators))
     return ("not " if negated else "") + ast.unparse(test)

@@ -76,7 +76,7 @@ def _resolve(node: ast.expr, view: View) -> Option:
         values = [value for _, value in view.function.assigned.get(node.id, ())]
         if values:
             texts = list(dict.fromkeys(ast.unparse(value) for value in values))
-            return Option(tuple(view.key(value) for value in values), " | ".join(texts))
+            return Option(tuple(dict.fromkeys(map(view.key, values))), " | ".join(texts))
     return Option(view.key(node), ast.unparse(node))
 
 

@@ -10,7 +10,7 @@ from analyzer.change.extract import Fact, View
 from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
 from analyzer.change.source import last_name
-from analyzer.change.vocabulary import BYTES, TOLERANCES
+from analyzer.change.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES
 
 MIRRORED = {"Lt": "Gt", "Gt": "Lt", "LtE": "GtE", "GtE": "LtE"}
 SYMBOLS = {
@@ -19,6 +19,11 @@ SYMBOLS = {
     "Pow": "**", "LShift": "<<", "RShift": ">>", "BitOr": "|", "BitAnd": "&", "BitXor": "^", "MatMult": "@",
     "And": "and", "Or": "or", "Not": "not", "USub": "-", "Invert": "~",
 }  # fmt: skip
+#: Operations that move or place values, and those that are facts of their own.
+MOVES = frozenset({
+    "load", "store", "program_id", "num_programs", "arange", "cast", "range", "static_range", "debug_barrier",
+    "multiple_of", "max_contiguous", "zeros", "full", "constexpr", "expand_dims", "broadcast_to", "reshape",
+})  # fmt: skip
 #: Calls whose string arguments are messages.
 MESSAGES = frozenset({"warning", "warning_once", "info", "info_once", "debug", "error", "exception", "print", "warn"})
 
@@ -69,20 +74,27 @@ def comparisons(view: View) -> Iterator[Fact]:
 
 
 def operators(view: View) -> Iterator[Fact]:
-    """Arithmetic and boolean operators, and which of Triton's operations is called, each by its operands."""
-    for node in view.statement.nodes:
-        if isinstance(node, ast.BinOp):
-            op, operands = type(node.op).__name__, [node.left, node.right]
-        elif isinstance(node, ast.AugAssign):
-            op, operands = type(node.op).__name__, [node.target, node.value]
-        elif isinstance(node, ast.BoolOp) and not is_guard(view.statement.node):
-            op, operands = type(node.op).__name__, node.values
-        elif view.op(node) and node.args and not view.op(node).startswith(("load", "store", "atomic_")):
-            op, operands = view.op(node), node.args
-        else:
-            continue
-        anchor = type(node).__name__ + " ".join(blank(o, view) for o in operands)
-        yield view.fact("operator", node, anchor, op, detail={"operator": SYMBOLS.get(op, op)})
+    """The operators of a statement and, in a kernel, the operations of Triton's that it calls; order left out."""
+    if is_guard(view.statement.node):
+        return
+    ops = [op for part in view.statement.parts for op in _operators(part, view)]
+    anchor = "kernel" if view.function.is_kernel else len(ops)  # host code is compared where as many stand
+    yield view.fact("operator", view.statement.parts[0], f"{anchor}", tuple(sorted(ops)))
+
+
+def _operators(node: ast.AST, view: View) -> Iterator[str]:
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        yield SYMBOLS[type(node.op).__name__]
+    elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call):
+        yield SYMBOLS.get(type(node.op).__name__, "+")
+    elif isinstance(node, ast.Call) and view.function.is_kernel:
+        op = view.op(node)
+        if op in KERNEL_RANDOM:
+            return  # its arguments are the draw's
+        if op and op not in MOVES and not op.startswith("atomic_"):
+            yield op
+    for child in ast.iter_child_nodes(node):
+        yield from _operators(child, view)
 
 
 def constants(view: View) -> Iterator[Fact]:

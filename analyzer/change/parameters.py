@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzer.change.align import Alignment
-from analyzer.change.edits import make
+from analyzer.change.edits import Side, at, make
 from analyzer.change.launches import autotune
 from analyzer.change.source import Function
 from analyzer.model.change import Edit
@@ -53,27 +53,19 @@ def _decorators(base: Function, head: Function) -> Iterator[Edit]:
     for name in sorted(x.keys() | y.keys()):
         before, after = x.get(name, ""), y.get(name, "")
         if before != after:
-            yield make(
-                "launch-changed", _At(base), _At(head), base.line, head.line, before, after,
-                {"kernel": head.simple_name, "options": name},
-            )  # fmt: skip
-
-
-class _At:
-    """Stands for a fact of a whole function."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
+            detail = {"kernel": head.simple_name, "options": name}
+            yield make("launch-changed", at(base, text=before), at(head, text=after), detail)
 
 
 def _edit(noun: str, p: ast.AST | None, q: ast.AST | None, base: Function, head: Function, detail: dict) -> Edit:
     way = "changed" if p is not None and q is not None else "removed" if q is None else "added"
     before = ast.unparse(p) if p is not None else ""
     after = ast.unparse(q) if q is not None else ""
-    return make(
-        f"{noun}-{way}", _At(base), _At(head), getattr(p, "lineno", base.line), getattr(q, "lineno", head.line),
-        before, after, detail,
-    )  # fmt: skip
+    sides = [
+        Side(function, getattr(node, "lineno", function.line), text)
+        for function, node, text in ((base, p, before), (head, q, after))
+    ]
+    return make(f"{noun}-{way}", *sides, detail)
 
 
 def _defaults(function: Function) -> dict[str, ast.expr]:

@@ -1,0 +1,107 @@
+"""What functions and kernels do to the tensors they are handed."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.change.dataflow import Analysis
+from analyzer.change.resolve import Resolver
+from analyzer.change.source import parse
+
+HEAD = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
+
+
+class Tree:
+    """A tree of a few files, found by a plain search."""
+
+    def __init__(self, **files: str) -> None:
+        self.files = {f"{name}.py": text for name, text in files.items()}
+
+    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
+        wanted = (f"def {name}(", f"class {name}:", f"class {name}(")
+        return [(path, text) for path, text in self.files.items() if any(w in text for w in wanted)]
+
+
+def summary(text: str, function: str, tree: Tree | None = None):
+    module = parse("code.py", HEAD + text)
+    assert not module.notes
+    return Analysis(Resolver("head", {"code.py": module}, tree or Tree(), {})).summary(module.functions[function])
+
+
+def kernel(*body: str) -> str:
+    lines = ["at = tl.arange(0, BLOCK)", *body]
+    return "@triton.jit\ndef k(x, y, n, BLOCK: tl.constexpr):\n    " + "\n    ".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "body, rounds",
+    [
+        (["v = tl.load(x + at)", "tl.store(x + at, v / n)"], True),
+        (["v = tl.load(x + at).to(tl.float32)", "v += tl.load(y + at)", "tl.store(x + at, v)"], True),
+        (["row = x + n * 8", "v = tl.load(row + at)", "tl.store(row + at, tl.exp(v))"], True),
+        (["v = tl.load(x + at)", "v *= tl.where(v > 0, 1 / n, n)", "tl.store(x + at, v)"], True),
+        (["tl.atomic_add(x + at, n)"], True),
+        (["v = tl.load(x + at)", "if n > 0:", "    v = v - n", "tl.store(x + at, v)"], True),
+        (["v = tl.load(x + at)", "tl.store(x + at, v)"], False),
+        (["tl.store(x + at, -float('inf'))"], False),
+        (["v = tl.load(x + at).to(tl.float32)", "tl.store(x + at, tl.where(v < n, float('-inf'), v))"], False),
+        (["m = tl.max(tl.load(x + at)) * n", "v = tl.load(x + at)", "tl.store(x + at, v, mask=v > m)"], False),
+        (["v = tl.load(y + at) * n", "tl.store(x + at, v)"], False),
+        (["v = tl.load(x + at)", "v = tl.exp(v)", "v = tl.load(x + at)", "tl.store(x + at, v)"], False),
+    ],
+)
+def test_a_kernel_rounds_what_it_computes_and_stores_back(body, rounds):
+    """A computed value stored where its operand came from rounds; selections, constants and reloads do not."""
+    writes = [w for w in summary(kernel(*body), "k").writes if w.parameter == "x"]
+    assert writes and any(w.rounds for w in writes) is rounds
+
+
+def test_a_helper_kernel_is_followed():
+    """What a device function computes counts as computed."""
+    text = "@triton.jit\ndef half(v):\n    return v / 2\n\n\n" + kernel("tl.store(x + at, half(tl.load(x + at)))")
+    assert [w.rounds for w in summary(text, "k").writes if w.parameter == "x"] == [True]
+
+
+@pytest.mark.parametrize(
+    "body, written",
+    [
+        ("x.div_(2)", True),
+        ("y = x.view(-1)\n    y.zero_()", True),
+        ("y = x[0]\n    y += 1", True),
+        ("torch.neg(x, out=x)", True),
+        ("x = x.clone()\n    x.div_(2)", False),
+        ("x = x + 1\n    x.div_(2)", False),
+        ("y = torch.empty_like(x).copy_(x)\n    y.div_(2)", False),
+        ("if flag:\n        x = x.clone()\n    x.div_(2)", True),
+        ("if flag:\n        return x\n    x = x.clone()\n    x.div_(2)", False),
+    ],
+)
+def test_writes_of_a_parameter(body, written):
+    """Views are the parameter, copies are not, and a copy on one branch only protects that branch."""
+    found = summary(f"def f(x: torch.Tensor, flag):\n    {body}\n    return None\n", "f").writes
+    assert any(w.aliased and w.parameter == "x" for w in found) is written
+
+
+def test_methods_of_attributes_are_found_through_their_constructor():
+    """``self.state.apply(x)`` leads to the class that ``__init__`` builds, in another file."""
+    state = "class State:\n    def apply(self, x):\n        x.mul_(2)\n\n\n"
+    state += "class Other:\n    def apply(self, x):\n        pass\n"
+    text = (
+        "from state import State\n\n\nclass Run:\n    def __init__(self):\n        self.state = State()\n\n"
+        "    def go(self, x: torch.Tensor):\n        self.state.apply(x)\n        return x\n"
+    )
+    found = summary(text, "Run.go", Tree(state=state))
+    assert [(w.parameter, w.via, w.rounds, w.aliased) for w in found.writes] == [("x", "apply", True, True)]
+    assert found.returned.alias == {"x"} and not found.unresolved
+
+
+def test_what_cannot_be_found_is_said():
+    """A call into nowhere is listed as unresolved and claims no write."""
+    found = summary("def f(x: torch.Tensor):\n    nowhere.go(x)\n", "f")
+    assert found.writes == [] and found.unresolved == [("x", "go", True)]
+
+
+def test_recursion_ends():
+    """Functions that call each other are looked at once."""
+    text = "def f(x: torch.Tensor):\n    g(x)\n\n\ndef g(x: torch.Tensor):\n    f(x)\n    x.zero_()\n"
+    assert [w.via for w in summary(text, "f").writes] == ["g"]

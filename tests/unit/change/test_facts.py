@@ -1,0 +1,85 @@
+"""Facts of a file as a whole: unreadable sides, symbols, notes, merged counts, speed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from analyzer.change.facts import NoTree, SourcePair, change_edits, file_facts
+
+SOURCE = "import torch\n\n\ndef run(x):\n    y = x.float()\n    return y * 2\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["def broken(:\n", "x = '\x00'\n", "\ufeffdef run(:\n", "class\r\n", "(" * 5000],
+    ids=["syntax", "null byte", "byte order mark", "carriage returns", "nesting"],
+)
+def test_a_side_that_does_not_parse_is_a_note(text):
+    """No exception and no edit: one note that names the file."""
+    for base, head in ((SOURCE, text), (text, SOURCE)):
+        facts = file_facts("code.py", base, head)
+        assert facts.edits == ()
+        assert len(facts.notes) == 1 and "code.py" in facts.notes[0].en and "code.py" in facts.notes[0].zh
+
+
+@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t + "\f\n"])
+def test_line_ends_and_marks_are_no_edit(change):
+    """CRLF, a byte order mark and form feeds are formatting."""
+    facts = file_facts("code.py", SOURCE, change(SOURCE))
+    assert (facts.edits, facts.notes) == ((), ())
+
+
+def test_lone_surrogates_and_wide_characters_keep_their_spans():
+    """Spans are cut by characters although the parser counts bytes; what was no UTF-8 does not stop the reading."""
+    base = "def run(x, sep='温度\udcff'):\n    return '采样', x\n"
+    head = "def run(x, sep='温度\udcff'):\n    return '采样', x.float()\n"
+    assert [(e.kind, e.before, e.after) for e in file_facts("code.py", base, head).edits] in (
+        [("cast-added", "x", "x.float()")],
+        [],
+    )
+
+
+def test_other_languages_have_no_edits():
+    """A file that is not Python is listed with no edits of meaning."""
+    assert file_facts("csrc/one.cu", "int a;", "int b;").edits == ()
+
+
+def test_added_and_deleted_files():
+    """A new file's functions are added, a deleted file's removed; what they do inside is no edit."""
+    assert [e.kind for e in file_facts("code.py", None, SOURCE).edits] == ["function-added"]
+    assert [e.kind for e in file_facts("code.py", SOURCE, None).edits] == ["function-removed"]
+
+
+def test_a_renamed_file_keeps_its_functions():
+    """Functions of a renamed file are the same functions, and edits carry the new path and the old one."""
+    facts = change_edits([SourcePair("new.py", "old.py", SOURCE, SOURCE.replace(".float()", ""))], NoTree())
+    (edit,) = facts["new.py"].edits
+    assert (edit.kind, edit.path, edit.detail["path_before"]) == ("cast-removed", "new.py", "old.py")
+
+
+def test_symbols_say_what_changed():
+    """Signature, body, added, removed and constants are told apart."""
+    base = "A = 1\n\n\ndef one(x):\n    return x\n\n\ndef two(x):\n    return x\n\n\ndef gone(x):\n    pass\n"
+    head = "A = 2\n\n\ndef one(x, y=0):\n    return x\n\n\ndef two(x):\n    return -x\n\n\ndef new(x, y, z):\n    x()\n"
+    symbols = {(s.name, s.change) for s in file_facts("code.py", base, head).symbols}
+    assert symbols == {("A", "body"), ("one", "signature"), ("two", "body"), ("gone", "removed"), ("new", "added")}
+
+
+def test_a_renamed_keyword_is_noted_in_both_languages():
+    """A parameter that callers may name by keyword is said as a note; a kernel's is not."""
+    facts = file_facts("code.py", "def f(a):\n    return a + 1\n", "def f(b):\n    return b + 1\n")
+    assert [e.kind for e in facts.edits] == ["parameter-changed"]
+    assert "`b`" in facts.notes[0].en and "`b`" in facts.notes[0].zh
+
+
+def test_large_files_are_read_quickly():
+    """Two thousand functions of which one changed take well under two seconds."""
+    one = "def f{n}(x):\n    y = x.float()\n    z = y * {n}\n    return z\n\n\n"
+    base = "".join(one.format(n=n) for n in range(2000))
+    head = base.replace("z = y * 1500\n", "z = y.half() * 1500\n")
+    start = time.process_time()
+    facts = file_facts("code.py", base, head)
+    assert [(e.kind, e.symbol) for e in facts.edits] == [("cast-added", "f1500")]
+    assert time.process_time() - start < 2

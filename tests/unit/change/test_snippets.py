@@ -1,0 +1,50 @@
+"""Snippets: the telling functions, cut to size, with what was edited beside them."""
+
+from __future__ import annotations
+
+from analyzer.change.facts import NoTree, SourcePair, change_edits
+from analyzer.change.snippets import LINES, snippets
+
+LONG = "".join(f"    x = external.step_{n}(x)\n" for n in range(60))
+BASE = f"def quiet(x, n=1):\n    return x\n\n\ndef loud(x):\n    x = x.clone()\n{LONG}    return x.float()\n"
+HEAD = f"def quiet(x, n=2):\n    return x\n\n\ndef loud(x):\n{LONG}    return x\n"
+
+
+def made(base: str, head: str, path: str = "code.py", limit: int = 3):
+    pairs = [SourcePair(path, None, base, head)]
+    return snippets(pairs, change_edits(pairs, NoTree()), limit)
+
+
+def test_the_most_telling_function_comes_first():
+    """A copy that goes outweighs a default, and the limit holds."""
+    assert [s.symbol for s in made(BASE, HEAD)] == ["loud", "quiet"]
+    assert [s.symbol for s in made(BASE, HEAD, limit=1)] == ["loud"]
+
+
+def test_long_functions_are_cut_around_the_edits():
+    """The definition and the edited lines stay, the rest is elided, in at most LINES lines."""
+    (first, *_) = made(BASE, HEAD)
+    lines = first.code.split("\n")
+    assert lines[0] == "def loud(x):" and "..." in first.code and len(lines) <= LINES
+    assert "step_30" not in first.code and "return x" in first.code
+
+
+def test_notes_quote_what_was_removed_in_both_languages():
+    """A removed expression is not in the code shown, so the note quotes it."""
+    (first, *_) = made(BASE, HEAD)
+    assert any(n.en.startswith("copy") and "`x.clone()`" in n.en and "`x.clone()`" in n.zh for n in first.notes)
+
+
+def test_a_function_that_is_gone_is_shown_as_it_was():
+    """The before-side where there is no after-side."""
+    (only,) = made(BASE, "def quiet(x, n=1):\n    return x\n")
+    assert only.symbol == "loud" and "x.clone()" in only.code
+
+
+def test_tests_are_shown_only_where_there_is_nothing_else():
+    """Code of tests steps back behind code."""
+    test = [SourcePair("tests/test_a.py", None, "def test_a():\n    pass\n", None)]
+    code = [SourcePair("code.py", None, BASE, HEAD)]
+    both = [*test, *code]
+    assert {s.path for s in snippets(both, change_edits(both, NoTree()), 5)} == {"code.py"}
+    assert [s.path for s in snippets(test, change_edits(test, NoTree()), 5)] == ["tests/test_a.py"]
