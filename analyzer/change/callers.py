@@ -96,7 +96,7 @@ class _Calls(ast.NodeVisitor):
         self._path, self._names = path, names
         self._stack: list[ast.AST] = []
         self._imported: dict[str, str] = {}  # local name -> what it was called where it comes from
-        self._modules: set[str] = set()
+        self._modules: dict[str, str] = {}  # local name -> the last part of the module's
         self._defined: set[str] = set()  # functions at this file's top level
 
     def visit_Module(self, node: ast.Module) -> None:
@@ -104,7 +104,7 @@ class _Calls(ast.NodeVisitor):
             if isinstance(inner, ast.ImportFrom):
                 self._imported |= {alias.asname or alias.name: alias.name for alias in inner.names}
             elif isinstance(inner, ast.Import):
-                self._modules |= {alias.asname or alias.name for alias in inner.names}
+                self._modules |= {one.asname or one.name: one.name.rpartition(".")[2] for one in inner.names}
         self._defined = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)}
         self.generic_visit(node)
 
@@ -147,8 +147,8 @@ class _Calls(ast.NodeVisitor):
         """``receiver.name(...)``: a module's function, or a method of the class or of an object called like it."""
         if not target.owner:
             said = ast.unparse(receiver)
-            stem = PurePosixPath(target.path).stem
-            return said in self._modules or self._imported.get(said) == stem
+            module = self._modules.get(said) or self._imported.get(said)
+            return module in PurePosixPath(target.path).with_suffix("").parts
         classes = [node for node in self._stack if isinstance(node, ast.ClassDef)]
         if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls") and classes:
             inherits = any(target.owner in ast.unparse(base) for base in classes[-1].bases)

@@ -32,6 +32,7 @@ def test_functions(repository):
             "module.py": "import ops\nclass A:\n    def g(self):\n        def inner():\n            ops.scale(1)\n",
             "other.py": "def scale(x): pass\ndef h(): scale(1)\n",
             "method.py": "class B:\n    def scale(self): pass\n    def k(self): self.scale()\n",
+            "foreign.py": "import torch\nimport numpy as np\ntorch.scale(1)\nnp.scale(1)\n",
             "mention.py": "# scale(1)\ntext = 'scale(1)'\n",
         }
     )
