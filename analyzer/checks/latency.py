@@ -45,7 +45,7 @@ def run(run: ProbeRun) -> list[Check]:
         outcome, reason = "pass", Text(en="not slower than base", zh="不比 base 慢")
     else:
         outcome = "inconclusive"
-        reason = Text(en="the interval holds both slower and as fast", zh="置信区间同时包含变慢与持平")
+        reason = Text(en="the 95% interval reaches from as fast to slower", zh="95% 置信区间从持平延伸到变慢")
     return [
         run.record(
             NAME,

@@ -9,6 +9,7 @@ from analyzer.model.change import Change, Related, Subject
 from analyzer.model.finding import Finding
 
 Scalar = str | int | float | bool
+Fill = Literal["normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "none"]
 
 
 class TensorSpec(Record):
@@ -23,7 +24,7 @@ class TensorSpec(Record):
     name: str
     shape: tuple[int | str, ...] = ()
     dtype: str = "logits"
-    fill: Literal["normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "none"] = "normal"
+    fill: Fill = "normal"
     parameters: dict[str, Scalar] = {}
 
 
@@ -41,8 +42,9 @@ class Probe(Record):
     probes.py, called in the child with the target's revision importable; it returns what is called in its place.
     `covers`: qualified names whose change calls for this probe. `launches`: kernels that the call launches.
     `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
-    `arguments`: what the call takes besides tensors. `result`: "return", or the input that holds the result. `parameters`:
-    numbers for `python` and for shapes. `may_write`: inputs that the contract allows to be written or returned.
+    `arguments`: what the call takes besides tensors. `result`: "return", or the input that holds the result.
+    `parameters`: numbers for `python` and for shapes. `may_write`: inputs that the contract allows to be written or
+    returned.
     """
 
     name: str

@@ -45,7 +45,8 @@ def row(check: Check, bad: bool) -> Row:
     of = {"dtype": check.specialization.dtype, "arch": check.specialization.arch}
     return Row(
         label=phrase("checks.label", label=label, **of),
-        probe=check.symbol or check.probe,
+        # A compiled kernel goes by its own name, a call by its probe's.
+        probe=check.symbol if check.specialization.arch or not check.probe else check.probe,
         base=_said(check, "base") or DASH,
         head=_said(check, "head") or DASH,
         outcome=phrase(f"outcomes.{check.outcome}"),

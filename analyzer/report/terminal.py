@@ -11,22 +11,23 @@ from rich.table import Table
 from rich.text import Text as Shown
 
 from analyzer.model.report import Report
+from analyzer.report.evidence import CheckGroup, not_run, passed, rows
 from analyzer.report.markdown import line
 from analyzer.report.phrases import phrase
-from analyzer.report.view import COLON, SPACE, STOP, headline, rows
+from analyzer.report.view import COLON, SPACE, STOP, headline
 
 COLORS = {"none": "green", "info": "green", "low": "green", "medium": "yellow", "high": "red", "critical": "bold red"}
 GOOD = ("merge", "keep")
 BAD = ("hold", "revert", "forward-fix")
 LABELS = {
-    "en": ("risk", "check", "probe", "base", "head", "result", "not measured"),
-    "zh": ("风险", "检查", "探针", "base", "head", "结果", "未测量"),
+    "en": ("risk", "check", "probe", "base", "head", "result", "passed", "not run", "not measured"),
+    "zh": ("风险", "检查", "探针", "base", "head", "结果", "通过", "未运行", "未测量"),
 }
 
 
 def show(report: Report, console: Console, lang: Literal["en", "zh"] = "en") -> None:
     """Print a short summary in colour. Text of other people is shown, never taken as markup or as control codes."""
-    risk, *columns, missing = LABELS[lang]
+    risk, *columns, good, skipped, missing = LABELS[lang]
     subject, action = report.subject, report.summary.recommendation.action
     title = f"PR #{subject.pr} " if subject.pr else ""
     head = Shown(f"{title}{line(subject.title) or subject.head[:10]}", style="bold")
@@ -38,8 +39,11 @@ def show(report: Report, console: Console, lang: Literal["en", "zh"] = "en") -> 
     first, *others = headline(report, lang)
     lines = [Shown.assemble(verdict, SPACE[lang], _words(first)), *(_words(one) for one in others if one)]
     console.print(Panel(Group(head, about, Shown(), *lines), border_style=_color(action), expand=False))
-    if found := rows(report):
+    if found := rows(report.evidence):
         console.print(_table(found, columns, lang))
+    for label, groups in ((good, passed(report.evidence)), (skipped, not_run(report.evidence))):
+        for group in groups:
+            console.print(Shown(label + COLON[lang], style="dim") + _group(group, lang))
     for one in report.not_measured:
         console.print(Shown(missing + COLON[lang], style="dim") + _words(getattr(one, lang)))
 
@@ -54,6 +58,11 @@ def _table(found: list, columns: list[str], lang: str) -> Table:
         cells = [getattr(row.label, lang), row.probe, getattr(row.base, lang), getattr(row.head, lang)]
         table.add_row(*(_words(cell) for cell in cells), result)
     return table
+
+
+def _group(group: CheckGroup, lang: str) -> Shown:
+    reason = getattr(group.reason, lang)
+    return Shown(f"{line(group.probe)}: {line(group.checks)}{f' — {line(reason)}' if reason else ''}")
 
 
 def _color(action: str) -> str:

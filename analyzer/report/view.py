@@ -7,9 +7,9 @@ from typing import Any
 from analyzer.change.category import is_test
 from analyzer.model.base import Text
 from analyzer.model.change import FileChange, Related
-from analyzer.model.evidence import BAD_OUTCOMES
 from analyzer.model.report import Report
-from analyzer.report.figures import Row, gain_of, name_of, row
+from analyzer.report.evidence import not_run, passed, rows
+from analyzer.report.figures import gain_of, name_of
 from analyzer.report.markdown import line
 from analyzer.report.phrases import keys, phrase
 
@@ -31,7 +31,10 @@ def view(report: Report, lang: str) -> dict[str, Any]:
         "report": spoken(report.model_dump(), lang),
         "headline": headline(report, lang),
         "action": getattr(phrase(f"actions.{report.summary.recommendation.action}"), lang),
-        "rows": [spoken(vars(one), lang) for one in rows(report)],
+        **{
+            name: [spoken(vars(one), lang) for one in found(report.evidence)]
+            for name, found in (("rows", rows), ("passed", passed), ("not_run", not_run))
+        },
         "added": sum(file.added for file in files),
         "removed": sum(file.removed for file in files),
         "files": [spoken(file.model_dump(), lang) for file in _in_order(report)],
@@ -72,12 +75,6 @@ def sentence(text: str, lang: str) -> str:
     if not text:
         return ""
     return text[0].upper() + text[1:] + ("" if text[-1] in ".。!?！？" else STOP[lang])
-
-
-def rows(report: Report) -> list[Row]:
-    """The evidence table."""
-    checks = report.evidence.checks if report.evidence else ()
-    return [row(check, bad=check.outcome in BAD_OUTCOMES) for check in checks]
 
 
 def callers(report: Report) -> list[dict[str, Any]]:

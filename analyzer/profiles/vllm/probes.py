@@ -103,7 +103,7 @@ def sampler_apply_sampling_params(sampler_class: Any, case: Any) -> Any:
     index = _numpy_range(requests)
     seeds = sampler.sampling_states
 
-    def call(logits: torch.Tensor, mapping: torch.Tensor, pos: torch.Tensor, ids: torch.Tensor, local: torch.Tensor) -> Any:
+    def call(logits: Any, mapping: Any, pos: Any, ids: Any, local: Any) -> torch.Tensor:
         return sampler.apply_sampling_params(
             **_accepted(
                 sampler.apply_sampling_params,
@@ -188,7 +188,8 @@ def _swap_for_fakes(root: Any) -> None:
         seen.add(id(value))
         for name, member in list(vars(value).items()):
             if isinstance(member, torch.Tensor) and name not in ("cpu", "np"):
-                setattr(value, name, torch.empty_strided(member.shape, member.stride(), dtype=member.dtype, device="cuda"))
+                fake = torch.empty_strided(member.shape, member.stride(), dtype=member.dtype, device="cuda")
+                setattr(value, name, fake)
             else:
                 visit(member)
 
