@@ -25,7 +25,9 @@ class CheckGroup:
 def rows(evidence: Evidence | None) -> list[Row]:
     """What failed, changed or stayed open, strongest first."""
     checks = [check for check in evidence.checks if _told(check)] if evidence else []
-    checks.sort(key=lambda c: (c.outcome not in BAD_OUTCOMES, -LEVELS.index(c.severity), order(c.check)))
+    checks.sort(
+        key=lambda c: (c.outcome not in BAD_OUTCOMES, c.outcome == "pass", -LEVELS.index(c.severity), order(c.check))
+    )
     return [row(check, bad=check.outcome in BAD_OUTCOMES) for check in checks]
 
 
