@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,39 @@ def test_stride_becomes_size(plans):
         ("stride-assumed", "_cutoff_kernel")
     ]
     assert (plans[2].findings[0].family, plans[2].findings[0].severity) == ("layout", "high")
+
+
+#: Other words for every name of the miniature sampler, its files and its parameters.
+NAMES = {
+    "minisample": "chooser", "Sampler": "Picker", "sampler": "picker", "apply_params": "prepare", "ops": "stages",
+    "apply_temperature": "soften", "apply_top_k_top_p": "narrow", "smallest_kept": "edge", "kernels": "programs",
+    "divide_rows": "shrink", "drop_below": "cut", "_temperature_kernel": "_shrink_program", "logits": "scores",
+    "_cutoff_kernel": "_cut_program", "logits_ptr": "scores_address", "temperature": "softness", "cutoff": "floor",
+    "temperature_ptr": "softness_address", "cutoff_ptr": "floor_address", "row_stride": "pitch", "vocab_size": "width",
+    "row": "line", "offsets": "columns", "inside": "valid", "pointers": "places", "rows": "lines", "kept": "left",
+    "largest": "top", "mass": "weight", "before": "ahead", "masked": "chosen", "BLOCK": "CHUNK", "grid": "shape",
+}  # fmt: skip
+
+
+def renamed(text: str) -> str:
+    return re.sub(r"\b\w+\b", lambda word: NAMES.get(word[0], word[0]), text)
+
+
+def test_names_play_no_part(plans, tmp_path):
+    """The same changes under other names give the same edits and the same findings."""
+    steps = [
+        replace(step, tree={renamed(path): renamed(text) for path, text in step.tree.items()}) for step in demo.steps()
+    ]
+    commits = demo.build(tmp_path, steps)
+    with Repository.open(tmp_path) as opened:
+        for commit, original in zip(commits[1:], plans, strict=True):
+            other = plan.make(opened, Request(commit), lambda _: None)[0].plan
+            assert sorted((edit.kind, edit.symbol, edit.count) for edit in other.change.edits) == sorted(
+                (edit.kind, renamed(edit.symbol), edit.count) for edit in original.change.edits
+            )
+            assert {(one.rule, one.severity, one.symbol) for one in other.findings} == {
+                (one.rule, one.severity, renamed(one.symbol)) for one in original.findings
+            }
 
 
 def test_every_change_is_checked(plans):
