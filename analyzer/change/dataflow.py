@@ -9,7 +9,7 @@ value takes the dtype of the memory. A store of constants, of a selection or of 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from analyzer.change import vocabulary as v
 from analyzer.change.dtypes import dtype_of
@@ -17,68 +17,9 @@ from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.launches import bound_arguments, launch_of
 from analyzer.change.resolve import Resolver, is_library
 from analyzer.change.source import Function, argument, keyword, last_name
+from analyzer.change.tensors import NONE, Summary, Value, Write, joined, tensor_parameters, through
 
-NONE: frozenset[str] = frozenset()
 DEPTH = 16
-TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "device", "stride", "size", "ndim", "numel", "is_contiguous"})
-
-
-@dataclass(frozen=True)
-class Value:
-    """`dtype` is empty where it is the parameter's own."""
-
-    alias: frozenset[str] = NONE
-    exact: frozenset[str] = NONE
-    computed: frozenset[str] = NONE
-    dtype: str = ""
-
-    def __or__(self, other: Value) -> Value:
-        dtype = self.dtype if self.dtype == other.dtype else ""
-        return Value(self.alias | other.alias, self.exact | other.exact, self.computed | other.computed, dtype)
-
-    @property
-    def any(self) -> frozenset[str]:
-        return self.alias | self.exact | self.computed
-
-    def result(self) -> Value:
-        """Something computed from this value."""
-        return Value(computed=self.exact | self.computed)
-
-
-@dataclass(frozen=True)
-class Write:
-    """A store into something that holds a parameter's elements.
-
-    `via`: the function or operation that stores. `rounds`: a computed value is stored, None where it is not known.
-    `aliased`: the parameter's own memory is written, not a copy. `dtype` is the memory's, empty for the parameter's.
-    """
-
-    parameter: str
-    via: str
-    rounds: bool | None
-    aliased: bool
-    dtype: str
-    kernels: tuple[str, ...]
-    node: ast.AST
-    conditions: tuple[str, ...] = ()
-
-
-@dataclass
-class Summary:
-    """What calling a function does, by parameter."""
-
-    writes: list[Write] = field(default_factory=list)
-    returned: Value = Value()
-    #: (parameter, call, whether it was handed the parameter's own memory) of calls that could not be found.
-    unresolved: list[tuple[str, str, bool]] = field(default_factory=list)
-    #: (parameter, node) of full-precision copies that were kept under a name.
-    protected: list[tuple[str, ast.AST]] = field(default_factory=list)
-    #: Calls with what they were handed: equal lists need no look at the callees.
-    calls: list[tuple] = field(default_factory=list)
-    #: (parameter, node) where a parameter's memory is handed back.
-    returns: list[tuple[str, ast.AST]] = field(default_factory=list)
-    #: Parameter -> its dimensions by the names that they are unpacked into, here or by a callee.
-    shapes: dict[str, str] = field(default_factory=dict)
 
 
 class Analysis:
@@ -101,27 +42,6 @@ class Analysis:
         self.open.discard(function)
         self.done[function] = run.summary
         return run.summary
-
-
-def tensor_parameters(function: Function) -> list[str]:
-    """Parameters that are annotated as tensors, or used as such where there is no annotation."""
-    used = {
-        node.value.id
-        for statement in function.statements
-        for node in statement.nodes
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        and (node.attr in TENSOR_ATTRIBUTES or (node.attr.endswith("_") and not node.attr.endswith("__")))
-    }  # fmt: skip
-    names = []
-    for parameter in function.parameters:
-        if parameter.annotation is None:
-            tensor = function.is_kernel or parameter.arg in used
-        else:
-            text = ast.unparse(parameter.annotation)
-            tensor = ("Tensor" in text and "Callable" not in text) or (function.is_kernel and "constexpr" not in text)
-        if tensor and parameter.arg not in ("self", "cls"):
-            names.append(parameter.arg)
-    return names
 
 
 class _Run:
@@ -249,7 +169,7 @@ class _Run:
             return self.value(node.body, env) | self.value(node.orelse, env)
         if isinstance(node, ast.Tuple | ast.List | ast.Set | ast.BoolOp):
             parts = [self.value(e, env) for e in (node.values if isinstance(node, ast.BoolOp) else node.elts)]
-            return _joined(parts)
+            return joined(parts)
         if isinstance(node, ast.Starred | ast.NamedExpr):
             value = self.value(node.value, env)
             if isinstance(node, ast.NamedExpr):
@@ -291,7 +211,7 @@ class _Run:
         out = keyword(node, "out")
         if out is not None:
             target = self.value(out, env)
-            self.write(target, _joined(given).result(), f"{name}(out=)", node)
+            self.write(target, joined(given).result(), f"{name}(out=)", node)
             return target
         if receiver.any and isinstance(func, ast.Attribute):
             return self.method(name, node, receiver, given)
@@ -311,7 +231,7 @@ class _Run:
         if name.endswith("_") and not name.endswith("__"):
             if name in v.NOT_WRITES:
                 return receiver
-            arguments = _joined(given)
+            arguments = joined(given)
             stored = arguments if name in v.EXACT_IN_PLACE else (arguments | receiver).result()
             self.write(receiver, stored, f".{name}()", node)
             return receiver
@@ -320,12 +240,12 @@ class _Run:
         if name in v.VIEWS:
             return receiver
         if name in v.SELECTIONS:
-            value = receiver | _joined(given)
+            value = receiver | joined(given)
             return replace(value, alias=NONE)
-        return (receiver | _joined(given)).result()
+        return (receiver | joined(given)).result()
 
     def library(self, name: str, given: list[Value]) -> Value:
-        value = _joined(given)
+        value = joined(given)
         if name in v.NO_VALUES:
             return Value()
         return replace(value, alias=NONE) if name in v.SELECTIONS else value.result()
@@ -343,19 +263,19 @@ class _Run:
             self.write(first, value, f"{op}()", node)
             return Value(exact=first.alias) if op.startswith("atomic_") else Value()
         if op == "where":
-            return _joined(given[1:])
+            return joined(given[1:])
         if op in v.NO_VALUES:
             return Value()
         if op in ("make_block_ptr", "advance", "make_tensor_descriptor") or op in v.SELECTIONS:
-            return _joined(given)
+            return joined(given)
         if op == "cast":
             return self.cast(first, dtype_of(argument(node, 1, "dtype"), self.function) or "")
-        return _joined(given).result()
+        return joined(given).result()
 
     def project(self, node: ast.Call, name: str, values: dict[int, Value]) -> Value:
         """A call of code that is not a library's. `values`: its arguments', by node."""
         given = list(values.values())
-        everything = _joined(given)
+        everything = joined(given)
         if not everything.any:
             return Value()
         handed = tuple((tuple(sorted(g.alias)), tuple(sorted(g.exact)), g.dtype) for g in given)
@@ -379,7 +299,7 @@ class _Run:
         for parameter, via, aliased in summary.unresolved:
             value = bound.get(parameter, Value())
             self._unknown(value if aliased else replace(value, alias=NONE), via)
-        return _joined([_through(value, parameter, summary.returned) for parameter, value in bound.items()])
+        return joined([through(value, parameter, summary.returned) for parameter, value in bound.items()])
 
     def write(self, into: Value, stored: Value, via: str, node: ast.AST) -> None:
         """A store of this function itself."""
@@ -403,24 +323,3 @@ class _Run:
     def _add(self, write: Write) -> None:
         if write not in self.summary.writes:
             self.summary.writes.append(write)
-
-
-def _through(value: Value, parameter: str, returned: Value) -> Value:
-    """What of an argument is in the result of the call that it was given to."""
-    kept = parameter in returned.exact
-    computed = value.exact | value.computed if parameter in returned.computed else value.computed if kept else NONE
-    return Value(
-        value.alias if parameter in returned.alias else NONE,
-        value.exact if kept else NONE,
-        computed,
-        value.dtype if parameter in returned.alias else returned.dtype or value.dtype,
-    )
-
-
-def _joined(values: list[Value]) -> Value:
-    """All of them at once; values that hold nothing do not count."""
-    held = [value for value in values if value.any]
-    result = held[0] if held else Value()
-    for value in held[1:]:
-        result |= value
-    return result

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from analyzer.change import testing
 from analyzer.change.align import Alignment
-from analyzer.change.dataflow import Analysis, Summary, Write
+from analyzer.change.dataflow import Analysis
 from analyzer.change.edits import Side, appeared, at, make
 from analyzer.change.extract import copy_parts
 from analyzer.change.resolve import Resolver
 from analyzer.change.source import Function, Module, root_name
+from analyzer.change.tensors import Summary, Write
 from analyzer.model.change import Edit
 
 

@@ -318,9 +318,16 @@ def orderings(view: View) -> Iterator[Fact]:
         if view.function.is_kernel:
             if name in v.BARRIERS or name in v.FENCES:
                 yield view.fact("barrier", call, name, name, detail={"operation": name})
-        elif name in v.SYNCHRONIZATIONS and not (name == "item" and call.args):
+        elif name in v.SYNCHRONIZATIONS and not (name == "item" and (call.args or _on_host(call))):
             anchor = f"{name} {view.key(call.func)}"
             yield view.fact("synchronization", call, anchor, name, detail={"operation": ast.unparse(call.func)})
+
+
+def _on_host(call: ast.Call) -> bool:
+    """Whether what is read says that it is on the host already, as ``lengths_cpu.max().item()`` does."""
+    names = [n.id for n in ast.walk(call) if isinstance(n, ast.Name)]
+    names += [n.attr for n in ast.walk(call) if isinstance(n, ast.Attribute)]
+    return any({"cpu", "np", "numpy", "host"} & set(name.split("_")) for name in names)
 
 
 def draws(view: View) -> Iterator[Fact]:

@@ -159,7 +159,9 @@ def _function_edits(matching: Matching) -> Iterator[Edit]:
     for base, head in matching.renamed:
         moved = base.path != head.path or base.simple_name == head.simple_name
         kind = "function-moved" if moved else "function-renamed"
-        yield make(kind, at(base, text=_header(base)), at(head, text=_header(head)), _what(head))
+        same = base.kind == head.kind
+        detail = {"what": head.kind} if same else {"what_before": base.kind, "what_after": head.kind}
+        yield make(kind, at(base, text=_header(base)), at(head, text=_header(head)), detail)
     for origin, new in matching.extracted:
         detail = _what(new) | {"origin": origin.name}
         yield make("function-extracted", None, at(new, text=_header(new)), detail)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzer.change.dtypes import dtype_of
-from analyzer.change.extract import Fact, View
+from analyzer.change.extract import Fact, View, is_allocation
 from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
 from analyzer.change.source import last_name
@@ -94,7 +94,8 @@ def _operators(node: ast.AST, view: View) -> Iterator[str]:
         if op and op not in MOVES and not op.startswith("atomic_"):
             yield op
     for child in ast.iter_child_nodes(node):
-        yield from _operators(child, view)
+        if not (isinstance(child, ast.keyword) and child.arg in ("mask", "other")):  # a mask is a fact of its own
+            yield from _operators(child, view)
 
 
 def constants(view: View) -> Iterator[Fact]:
@@ -113,6 +114,8 @@ def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fa
         return
     if isinstance(node, ast.keyword) and node.arg in TOLERANCES:
         return
+    if isinstance(node, ast.Call) and is_allocation(node) and "full" not in last_name(node.func):
+        return  # its size is the allocation's
     number = node
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = node.operand

@@ -11,12 +11,15 @@ from analyzer.change.launches import autotune
 from analyzer.change.source import Function
 from analyzer.model.change import Edit
 
+#: What a method is called on: a function of another place has it not, and no caller gives it.
+RECEIVERS = ("self", "cls")
+
 
 def signature_edits(alignment: Alignment) -> Iterator[Edit]:
     """Edits of the first function of each side; those cut out of it have no other version."""
     base, head = alignment.base[0], alignment.head[0]
-    x = {alignment.base_name(p.arg): p for p in base.parameters}
-    y = {alignment.head_name(p.arg): p for p in head.parameters}
+    x = {alignment.base_name(p.arg): p for p in base.parameters if p.arg not in RECEIVERS}
+    y = {alignment.head_name(p.arg): p for p in head.parameters if p.arg not in RECEIVERS}
     defaults_x, defaults_y = _defaults(base), _defaults(head)
     for name in dict.fromkeys([*x, *y]):
         p, q = x.get(name), y.get(name)

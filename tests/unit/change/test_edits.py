@@ -72,7 +72,7 @@ def test_reversed_pair_has_the_reversed_edits(case):
     assert in_order(map(reverse, edits_of(pairs))) == edits_of(flipped(pairs))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for case in CASES if not case.values[0].get("names_matter")])
 def test_other_identifiers_give_the_same_edits(case):
     """No name of the code under analysis is evidence: opaque ones give the same kinds and counts."""
     pairs = pairs_of(case)
