@@ -134,11 +134,11 @@ class Session:
             return None
         if probe.device == "gpu":
             return Text(en="needs a GPU", zh="需要 GPU")
+        if check == latency.NAME:
+            return Text(en="needs a GPU (the time of a CPU says nothing)", zh="需要 GPU（CPU 上的耗时没有意义）")
         refusal = interpreter.refusal(dtype) if probe.launches else None
         if refusal:
             return Text(en=f"needs a GPU (interpreter: {refusal})", zh=f"需要 GPU（解释器：{refusal}）")
-        if probe.launches and check == "latency":
-            return Text(en="needs a GPU (the interpreter's time says nothing)", zh="需要 GPU（解释器的耗时没有意义）")
         return None
 
     def _probe_run(self, probe: Probe, dtype: str) -> ProbeRun:
