@@ -20,6 +20,8 @@ from analyzer.pipeline import Outcome, Progress
 from analyzer.plan import Request
 
 _DATA = files("analyzer.demo_repository")
+#: The repository's folder, and so its name in reports and in digests.
+NAME = "minisample"
 _IDENTITY = "Demo <demo@example.invalid>"
 #: 2026-01-05 09:00 UTC, and a day between two commits.
 _START, _DAY = 1767603600, 86400
@@ -35,8 +37,8 @@ class Step:
 
 
 def changes(out: Path, flags: Mapping[str, object]) -> Iterator[tuple[str, Callable[[Progress], Outcome]]]:
-    """Each change's title and the run that analyzes it; reports go to out/1 …, the repository to out/repository."""
-    folder = out / "repository"
+    """Each change's title and the run that analyzes it; reports go to out/1 …, the repository to out/minisample."""
+    folder = out / NAME
     commits = build(folder, steps())
     for number, (step, commit) in enumerate(zip(steps()[1:], commits[1:], strict=True), start=1):
         request = Request(revision=commit, flags=flags)

@@ -156,7 +156,9 @@ def _reasons(action: Action, facts: _Facts) -> tuple[Text, ...]:
     reasons += [_check_reason(check) for check in worst(facts.failed)]
     reasons += _finding_reasons(facts.at_least("medium"))
     price = _price(facts) if facts.plan.is_revert else None
-    reasons += [_check_reason(check) for check in worst(facts.changed) if check is not price and check.check in WEIGHED]
+    told = {check.check for check in facts.failed}
+    weighed = [check for check in facts.changed if check.check in WEIGHED and check.check not in told]
+    reasons += [_check_reason(check) for check in worst(weighed) if check is not price]
     if facts.missing:
         reasons.append(phrase("verdict.not-run", checks=facts.missing))
     elif action in ("merge", "keep") and facts.passed:

@@ -13,6 +13,8 @@ NAME = "latency"
 ROUNDS, REPEATS, RESAMPLES = 4, 5, 2000
 #: A round is at least this long, so that short calls are sampled more often.
 ROUND_MILLISECONDS = 20.0
+#: Differences below this are within what two equal kernels show.
+FLOOR_MILLISECONDS = 0.005
 #: Slower only if the whole 95% interval lies above this ratio; faster if it lies below its inverse.
 GATE = 1.03
 
@@ -37,7 +39,9 @@ def run(run: ProbeRun) -> list[Check]:
     base, head = np.array(samples["base"]), np.array(samples["head"])
     ratio, low, high = interval(base, head, run.plan.seed)
     percent = abs(ratio - 1)
-    if low > GATE:
+    if abs(float(np.median(head) - np.median(base))) < FLOOR_MILLISECONDS:
+        outcome, reason = "pass", Text(en="within 5 µs of base", zh="与 base 相差不到 5 微秒")
+    elif low > GATE:
         outcome, reason = "changed", Text(en=f"{percent:.0%} slower", zh=f"慢 {percent:.0%}")
     elif high < 1 / GATE:
         outcome, reason = "changed", Text(en=f"{1 / ratio:.1f}× faster", zh=f"快 {1 / ratio:.1f} 倍")

@@ -69,6 +69,6 @@ def _predicted(run: ProbeRun, side: str) -> Result:
 def _figures(data: dict[str, Any]) -> dict[str, Any]:
     return {
         "bytes": int(data["steady"]["bytes"]),
-        "cold_bytes": int(data["cold"]["bytes"]),
         "source": str(data["source"]),
+        **({"cold_bytes": int(data["cold"]["bytes"])} if data["cold"] else {}),
     }

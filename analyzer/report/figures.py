@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -21,7 +20,6 @@ MAGNITUDES = {
     "distribution-distance": "tv_mean",
     "token-flips": "rate",
     "peak-memory": "bytes",
-    "latency": "ratio",
 }
 
 
@@ -83,9 +81,10 @@ def worst(checks: Iterable[Check]) -> list[Check]:
 
 
 def _magnitude(check: Check) -> float:
+    if check.check == "latency":
+        return abs(check.head.get("ms", 0.0) - check.base.get("ms", 0.0))
     value = check.delta.get(MAGNITUDES.get(check.check, ""), 0)
-    size = float(value) if isinstance(value, int | float) else 0.0
-    return abs(math.log(size)) if check.check == "latency" and size > 0 else abs(size)
+    return abs(float(value)) if isinstance(value, int | float) else 0.0
 
 
 def better_of(check: Check) -> Text | None:

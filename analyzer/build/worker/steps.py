@@ -16,6 +16,9 @@ from analyzer_worker import inputs, launches, load, memory, tensors
 
 _Event = torch.cuda.Event
 _synchronize = torch.cuda.synchronize
+_sleep = torch.cuda._sleep
+#: About a millisecond: longer than the host takes to launch what a sampler launches.
+SLEEP_CYCLES = 2_000_000
 
 
 class Session:
@@ -24,6 +27,7 @@ class Session:
     def __init__(self, job: dict[str, Any], beat: Callable[[str], None]) -> None:
         self.job, self.tree, self.out = job, str(job["tree"]), Path(job["out"])
         self._bridges: list[str] | None = None
+        self._called = False
         self._prepared: dict[str, Any] = {}
         if job["device"] == "cuda":
             torch.cuda.init()
@@ -41,6 +45,7 @@ class Session:
 
     def step_call(self, request: dict[str, Any]) -> dict[str, Any]:
         """Call once: raw output, every tensor input as it is afterwards, the inputs that the output aliases."""
+        self._called = True
         prepared = self._prepare(request)
         given = self._inputs(request)
         output = prepared.call(given)
@@ -71,10 +76,13 @@ class Session:
         def call() -> Any:
             return prepared.call(given)
 
-        figures = {}
+        figures: dict[str, Any] = {}
         for which in ("cold", "steady"):
             given = self._inputs(request)
             figures[which] = memory.measure(call)
+        if self._called:  # buffers that modules keep may be there already
+            figures["cold"] = None
+        self._called = True
         given = self._inputs(request)
         figures["source"] = memory.peak_source(call, self.tree)
         return figures
@@ -170,6 +178,7 @@ def _milliseconds(call: Callable[[], Any], device: str) -> float:
         call()
         return (time.perf_counter() - started) * 1000
     begin, end = _Event(enable_timing=True), _Event(enable_timing=True)
+    _sleep(SLEEP_CYCLES)  # the host gets ahead, so that its own time is not in the figure
     begin.record()
     call()
     end.record()

@@ -147,8 +147,9 @@ def test_only_the_worst_record_of_a_check_is_a_reason() -> None:
     """Of several dtypes and probes the largest figure speaks, checks in the order of what tells most."""
     small = check("kept-set", delta={"rows_differing": 1, "rows": 8}, specialization=Specialization(dtype="fp32"))
     large = check("kept-set", delta={"rows_differing": 5, "rows": 8}, specialization=Specialization(dtype="bf16"))
-    slow, fast = check("latency", delta={"ratio": 1.1}), check("latency", delta={"ratio": 0.5})
-    assert worst([slow, small, fast, large]) == [large, fast]
+    tiny = check("latency", base={"ms": 0.02}, head={"ms": 0.06}, delta={"ratio": 3.0})
+    long = check("latency", base={"ms": 23.6}, head={"ms": 13.7}, delta={"ratio": 0.58})
+    assert worst([tiny, small, long, large]) == [large, long]
 
 
 def test_better_and_gain() -> None:
