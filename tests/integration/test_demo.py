@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -109,6 +110,20 @@ def test_names_play_no_part(plans, tmp_path):
             assert {(one.rule, one.severity, one.symbol) for one in other.findings} == {
                 (one.rule, one.severity, renamed(one.symbol)) for one in original.findings
             }
+
+
+def test_bundle_is_the_same_in_every_process(tmp_path):
+    """A bundle of the demo has one digest, whatever order a process keeps its sets in."""
+    folder = tmp_path / demo.NAME
+    commits = demo.build(folder, demo.steps())
+    told = set()
+    for seed in ("1", "2"):
+        command = [sys.executable, "-c", "from analyzer.cli import main; main()", "plan", commits[1], "-o", "bundle"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        told.add(
+            subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
+        )
+    assert len(told) == 1 and "digest" in told.pop()
 
 
 def test_every_change_is_checked(plans):
