@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -66,9 +67,14 @@ def check(bundle: Bundle, settings: Settings, progress: Progress) -> Evidence:
         architectures=settings.architectures,
         only=settings.only,
         budget=settings.budget,
-        cache=Path(settings.cache) if settings.cache else None,
+        cache=Path(settings.cache) if settings.cache else default_cache(),
     )
     return stage.check(bundle, options, progress)
+
+
+def default_cache() -> Path:
+    """Where builds are kept from run to run."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernel-change-analyzer"
 
 
 def report(

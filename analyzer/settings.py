@@ -51,7 +51,8 @@ class Settings(Record):
     `rules`: rules of the repository itself, in the form of rules/*.yml; `silence`: ids of rules that are not run.
     `probes`: how the repository's own symbols are called (model/plan.py). `sections`: sections of the report.
     `budget`: seconds for the check stage. `only`: names of checks. `architectures`: what kernels are compiled for
-    (``sm_90``), else the GPU that is there. `cache`: a folder for compiled kernels that runs may share.
+    (``sm_90``), else the GPU that is there. `cache`: a folder for compiled kernels that runs may share,
+    the user's cache folder where none is given.
     """
 
     profile: str | None = None

@@ -75,8 +75,11 @@ def silent() -> Callable[[str], None]:
 
 
 @pytest.fixture(autouse=True)
-def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Settings in the environment of whoever runs the tests play no part."""
+def no_settings_from_outside(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Settings and caches of whoever runs the tests play no part; tests of one run share their builds."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     for name in [name for name in os.environ if name.startswith("ANALYZER_")]:
         monkeypatch.delenv(name)
     yield

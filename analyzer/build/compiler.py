@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -48,6 +49,8 @@ class Compiler:
         self.workspace, self.architecture, self.cache, self.seed = workspace, architecture, cache, seed
         self.traces: dict[tuple[str, str, str], Trace] = {}
         self.builds: dict[tuple[str, str, str, str], Build] = {}
+        self._idle: dict[tuple[str, str, Mode], list[Worker]] = {}
+        self._lock = threading.Lock()
 
     def run(self, wanted: list[Wanted], progress: Callable[[str], None]) -> None:
         """Trace everything, then compile everything; results in `traces` and `builds`."""
@@ -62,23 +65,30 @@ class Compiler:
                 for (task, kernel), build in zip(jobs, pool.map(lambda job: job[0].build(job[1]), jobs), strict=True):
                     self.builds[task.revision, task.want.probe.name, task.want.dtype, kernel] = build
             finally:
-                for task in tasks:
-                    task.close()
+                for workers in self._idle.values():
+                    for worker in workers:
+                        worker.close()
+
+    @contextmanager
+    def worker(self, revision: str, probe: Probe, mode: Mode) -> Iterator[Worker]:
+        """A process for a step: an idle one that has imported the revision, else a new one."""
+        with self._lock:
+            idle = self._idle.setdefault((revision, probe.name, mode), [])
+            found = idle.pop() if idle else None
+        worker = found or self.workspace.new_worker(revision, probe, mode)
+        try:
+            yield worker
+        finally:
+            with self._lock:
+                idle.append(worker)
 
 
 class _Task:
-    """One revision's call at one dtype, in a process of its own that is started when the cache has no answer."""
+    """One revision's call at one dtype: its trace, and its kernels' builds."""
 
     def __init__(self, compiler: Compiler, revision: str, want: Wanted) -> None:
         self.compiler, self.revision, self.want = compiler, revision, want
         self._mode: Mode | None = None
-        self._worker: Worker | None = None
-        self._lock = threading.Lock()  # the kernels of one call are compiled one after another
-
-    def close(self) -> None:
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
 
     def trace(self) -> Trace:
         """The call's launches and predicted peak, in the first mode in which it can be imported."""
@@ -91,7 +101,6 @@ class _Task:
                 return Trace(tuple(result.data["launches"]), result.data["peak"])
             if result.failure == "refused":
                 return Trace(failure=result.failure, error=result.error)
-            self.close()
             failures.append(result)
         return Trace(failure=failures[0].failure, error="; ".join(dict.fromkeys(one.error for one in failures)))
 
@@ -111,9 +120,8 @@ class _Task:
         launch, forced, reason = self._launch(kernel)
         if launch is None:
             return Build(outcome="failed", reason=reason, **facts)
-        with self._lock:
-            more = {"launch": launch, "architecture": self.compiler.architecture}
-            result, cached = self._step("compile", COMPILE_SECONDS, more, None)
+        more = {"launch": launch, "architecture": self.compiler.architecture}
+        result, cached = self._step("compile", COMPILE_SECONDS, more, None)
         if not result.ok:
             return Build(outcome="failed", reason=result.error, forced=forced, cached=cached, **facts)
         data = result.data
@@ -148,7 +156,7 @@ class _Task:
     def _step(
         self, step: str, limit: float, more: dict[str, Any], numbers: dict[str, int] | None
     ) -> tuple[Result, bool]:
-        """A step's answer from the cache, else from the process. Failures but a refusal are not cached."""
+        """A step's answer from the cache, else from a process. Failures but a refusal are not cached."""
         assert self._mode is not None
         compiler, probe = self.compiler, self.want.probe
         code = compiler.workspace.place(self.revision, probe, self._mode)[1]
@@ -161,16 +169,16 @@ class _Task:
         if path is not None and path.exists():
             stored = json.loads(path.read_text(encoding="utf-8"))
             return Result(stored["data"], stored["failure"], stored["error"]), True
-        if self._worker is None:
-            self._worker = compiler.workspace.new_worker(self.revision, probe, self._mode)
-        result = self._worker.step(step, probe, numbers or {}, self.want.dtype, compiler.seed, limit, **more)
-        if result.ok and step == "compile":
-            result = Result(_with_resources(result.data, self._worker.out))
+        with compiler.worker(self.revision, probe, self._mode) as worker:
+            result = worker.step(step, probe, numbers or {}, self.want.dtype, compiler.seed, limit, **more)
+            if result.ok and step == "compile":
+                result = Result(_with_resources(result.data, worker.out))
         if path is not None and (result.ok or result.failure == "refused"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(f".{os.getpid()}.{id(self)}.part")
-            part.write_text(json.dumps({"data": result.data, "failure": result.failure, "error": result.error}))
-            part.replace(path)
+            with suppress(OSError):  # a cache that cannot be written to costs time, not the run
+                path.parent.mkdir(parents=True, exist_ok=True)
+                part = path.with_suffix(f".{os.getpid()}.{id(self)}.part")
+                part.write_text(json.dumps({"data": result.data, "failure": result.failure, "error": result.error}))
+                part.replace(path)
         return result, False
 
 

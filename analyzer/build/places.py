@@ -91,6 +91,11 @@ class Workspace:
         loaded = [bridge for worker in self._workers.values() for bridge in worker.bridges]
         return tuple(dict.fromkeys((*loaded, *slices)))
 
+    def clear(self) -> None:
+        """Delete the raw tensors that workers have handed back."""
+        for worker in self._workers.values():
+            worker.clear()
+
     def close(self) -> None:
         for worker in self._workers.values():
             worker.close()

@@ -1,7 +1,7 @@
 """Child processes for code that is not trusted: their own environment, group, namespaces, limits and end.
 
 A child writes to a log file and never to a pipe of ours, so that nothing it leaves behind can keep us waiting. A thread
-looks at its memory and its number of processes ten times a second and ends all of it where that is too much: limits of
+looks at its memory and its number of processes five times a second and ends all of it where that is too much: limits of
 address space (RLIMIT_AS) break CUDA, which reserves more than there is.
 """
 
@@ -36,7 +36,7 @@ INHERITED += ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
 INHERITED_PREFIX = "CUDA_"
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "KEY")
 
-WATCH_SECONDS = 0.1
+WATCH_SECONDS = 0.2
 SEND_SECONDS = 30.0
 #: How long the processes of a namespace may take to die together.
 _NAMESPACE_SECONDS = 10.0
@@ -246,7 +246,7 @@ class Child:
     def _watch(self) -> None:
         memory, count = self._limits.memory_bytes, self._limits.processes
         while self._process.poll() is None:
-            pids = procfs.near(self.pid)
+            pids = procfs.near(self.pid, procfs.recent(WATCH_SECONDS / 2))
             if count is not None and len(pids) - self._helpers() > count:
                 self._over(Ended("killed", reason=f"more than {count} processes"))
             elif memory is not None and procfs.memory(pids) > memory:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -45,9 +47,26 @@ def children(parent: int) -> list[int]:
     return [process.pid for process in processes() if process.parent == parent]
 
 
-def near(root: int) -> set[int]:
-    """Living processes that descend from `root` or are in its session or group, itself included."""
-    alive = [process for process in processes() if process.state != "Z"]
+class _Recent:
+    """One look at /proc for all who ask within `seconds`: every child has a watcher, and a look costs milliseconds."""
+
+    def __init__(self) -> None:
+        self._lock, self._taken, self._found = threading.Lock(), 0.0, []
+
+    def __call__(self, seconds: float) -> list[Process]:
+        with self._lock:
+            if time.monotonic() - self._taken > seconds:
+                self._found = processes()
+                self._taken = time.monotonic()
+            return self._found
+
+
+recent = _Recent()
+
+
+def near(root: int, seen: Iterable[Process] | None = None) -> set[int]:
+    """Living processes that descend from `root` or are in its session or group, itself included, among those `seen`."""
+    alive = [process for process in (processes() if seen is None else seen) if process.state != "Z"]
     children: dict[int, list[int]] = {}
     for process in alive:
         children.setdefault(process.parent, []).append(process.pid)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import torch
 
 from analyzer.build.worker import inputs, tensors
 from analyzer.build.workers import Result, Worker
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.kernels.compare import MaskedLogits, masked_logits
-
-_done: WeakKeyDictionary[Worker, dict[tuple[str, str], MaskedLogits]] = WeakKeyDictionary()
 
 
 def given(run: ProbeRun) -> dict[str, torch.Tensor | None]:
@@ -26,15 +22,13 @@ def output(run: ProbeRun, result: Result, worker: Worker) -> torch.Tensor:
 
 
 def comparison(run: ProbeRun) -> MaskedLogits:
-    """Base, head and the oracle of the parity call. Needs both calls to have ended."""
-    known = _done.setdefault(run.base, {})
-    key = (run.probe.name, run.dtype)
-    if key not in known:
+    """Base, head and the oracle of the parity call, computed once. Needs both calls to have ended."""
+    if "masked" not in run.memo:
         base, head = run.calls
         numbers = dict(run.probe.oracle.parameters) if run.probe.oracle else {}
         logits = given(run)["logits"]
         assert logits is not None
-        known[key] = masked_logits(
+        run.memo["masked"] = masked_logits(
             logits,
             output(run, base, run.base),
             output(run, head, run.head),
@@ -43,4 +37,4 @@ def comparison(run: ProbeRun) -> MaskedLogits:
             int(numbers["top_k"]) if "top_k" in numbers else None,
             float(numbers["top_p"]) if "top_p" in numbers else None,
         )
-    return known[key]
+    return run.memo["masked"]

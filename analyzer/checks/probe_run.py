@@ -21,23 +21,29 @@ HANG_SECONDS, HANG_FACTOR = 30.0, 20.0
 class ProbeRun:
     """`device` is where both revisions and the oracle run; `case` names the sizes for parity on this machine.
 
-    `predicted`: there is no GPU, so memory comes from fake tensors.
+    `predicted`: there is no GPU, so memory comes from fake tensors. `interpreted`: Triton kernels are
+    interpreted. `memo` has what several checks read. `open_worker` gives a side's process, started when a check first
+    asks for it.
     """
 
     plan: Plan
     probe: Probe
     dtype: str
-    base: Worker
-    head: Worker
+    open_worker: Callable[[str], Worker]
+    interpreted: bool
     compiler: Compiler
     device: str
     predicted: bool
     failures: dict[str, Result] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def interpreted(self) -> bool:
-        """Whether its Triton kernels run in the interpreter."""
-        return self.base.place.interpret
+    @cached_property
+    def base(self) -> Worker:
+        return self.open_worker("base")
+
+    @cached_property
+    def head(self) -> Worker:
+        return self.open_worker("head")
 
     @property
     def refusal_declared(self) -> bool:

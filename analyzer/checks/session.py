@@ -15,6 +15,7 @@ from analyzer.build.compiler import REVISIONS, Compiler, Wanted
 from analyzer.build.environment import DEFAULT_ARCHITECTURE, choose_device, describe
 from analyzer.build.places import Workspace
 from analyzer.build.process import capabilities
+from analyzer.build.workers import Worker
 from analyzer.bundle import Bundle
 from analyzer.checks import (
     distribution,
@@ -71,10 +72,6 @@ class Session:
         """Every planned check's record. Kernels compile beside the calls that run."""
         planned = [item for item in self.plan.checks if not self.options.only or item.check in self.options.only]
         planned.sort(key=lambda item: ORDER.index(item.check) if item.check in ORDER else len(ORDER))
-        for probe in self.plan.probes:
-            self.progress(f"importing both revisions for {probe.name}")
-            if all(self.workspace.has_target(side, probe) for side in REVISIONS):
-                self.workspace.mode(probe)
         compiling = threading.Thread(target=self.compiler.run, args=(self._wanted(planned), self.progress), daemon=True)
         compiling.start()
         if self.device == "cpu":
@@ -103,9 +100,7 @@ class Session:
             self.progress(f"{item.check}: {probe.name}, {dtype}")
             run = run or self._probe_run(probe, dtype)
             yield from self._attempt(item, run)
-        if run is not None:
-            run.base.clear()
-            run.head.clear()
+        self.workspace.clear()
 
     def _attempt(self, item: PlannedCheck, run: ProbeRun) -> list[Check]:
         """A check's records. What the code under test hands back may be anything: that ends one check, not the run."""
@@ -125,13 +120,18 @@ class Session:
             return Text(
                 en=f"{' and '.join(absent)} has no {probe.target}", zh=f"{'、'.join(absent)} 中没有 {probe.target}"
             )
-        mode, why = self.workspace.mode(probe)
-        if mode is None:
-            return Text(en=f"not importable: {why}", zh=f"无法导入：{why}")
         if time.monotonic() > self.deadline:
             return Text(en="the budget was used up before it", zh="时间预算已用完")
-        if check in STATIC or self.device == "cuda" or check == "peak-memory":
-            return None
+        if check in STATIC or (check == peak_memory.NAME and self.device == "cpu"):
+            return None  # the compiler's traces tell
+        return (self._no_gpu(probe, dtype, check) if self.device == "cpu" else None) or self._not_importable(probe)
+
+    def _not_importable(self, probe: Probe) -> Text | None:
+        mode, why = self.workspace.mode(probe)
+        return None if mode else Text(en=f"not importable: {why}", zh=f"无法导入：{why}")
+
+    def _no_gpu(self, probe: Probe, dtype: str, check: str) -> Text | None:
+        """Why a check needs a GPU, None where a CPU will do."""
         if probe.device == "gpu":
             return Text(en="needs a GPU", zh="需要 GPU")
         if check == latency.NAME:
@@ -142,12 +142,16 @@ class Session:
         return None
 
     def _probe_run(self, probe: Probe, dtype: str) -> ProbeRun:
-        mode, _ = self.workspace.mode(probe)
-        assert mode is not None
-        interpret = self.device == "cpu" and bool(probe.launches)
-        workers = [self.workspace.worker(side, probe, mode, interpret) for side in REVISIONS]
+        interpreted = self.device == "cpu" and bool(probe.launches)
+
+        def open_worker(side: str) -> Worker:
+            mode, why = self.workspace.mode(probe)
+            if mode is None:
+                raise ImportError(why)
+            return self.workspace.worker(side, probe, mode, interpreted)
+
         return ProbeRun(
-            self.plan, probe, dtype, workers[0], workers[1], self.compiler, self.device, self.device == "cpu"
+            self.plan, probe, dtype, open_worker, interpreted, self.compiler, self.device, self.device == "cpu"
         )
 
     def _wanted(self, planned: list[PlannedCheck]) -> list[Wanted]:
@@ -158,7 +162,7 @@ class Session:
             kernels = probe.launches if checks & set(STATIC) else ()
             traced = "peak-memory" in checks and self.device == "cpu"
             importable = all(self.workspace.has_target(side, probe) for side in REVISIONS)
-            if (kernels or traced) and importable and self.workspace.mode(probe)[0] is not None:
+            if (kernels or traced) and importable:
                 wanted += [Wanted(probe, dtype, tuple(kernels)) for dtype in probe.dtypes]
         return wanted
 

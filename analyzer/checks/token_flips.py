@@ -26,6 +26,9 @@ def run(run: ProbeRun) -> list[Check]:
     failed = run.failed(NAME, base, head)
     if failed:
         return [failed]
+    if base.data["sampled"] is None or head.data["sampled"] is None:
+        reason = Text(en="the probe draws no tokens", zh="该探针不采样词元")
+        return [run.record(NAME, "not-run", reason)]
     first = tensors.read(base.data["sampled"], run.base.out)
     second = tensors.read(head.data["sampled"], run.head.out)
     flipped, tokens = int((first != second).sum()), first.numel()

@@ -28,6 +28,7 @@ class Session:
         self.job, self.tree, self.out = job, str(job["tree"]), Path(job["out"])
         self._bridges: list[str] | None = None
         self._called = False
+        self._fake: launches.FakeCuda | None = None
         self._prepared: dict[str, Any] = {}
         if job["device"] == "cuda":
             torch.cuda.init()
@@ -101,9 +102,10 @@ class Session:
 
     def step_launches(self, request: dict[str, Any]) -> dict[str, Any]:
         """The launches that a call makes, and its predicted peak, on fake tensors: nothing is launched."""
-        fake = launches.FakeCuda()
+        # One for the process: modules keep tensors from call to call, and fakes of two modes do not mix.
+        fake = self._fake = self._fake or launches.FakeCuda()
         prepared = self._prepare(request, fake)
-        peaks = {}
+        peaks: dict[str, Any] = {}
         for which in ("cold", "steady"):
             capture: list[dict[str, Any]] = []
             with fake:
@@ -115,6 +117,9 @@ class Session:
                     prepared.call(given)
                 found = [launches.portable(launch) for launch in capture]
             peaks[which] = {"bytes": prediction.peak, "source": prediction.source}
+        if self._called:
+            peaks["cold"] = None
+        self._called = True
         return {"launches": found, "peak": peaks}
 
     def step_compile(self, request: dict[str, Any]) -> dict[str, Any]:
