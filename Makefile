@@ -9,7 +9,7 @@ demo: $(VENV)/.installed
 	$(BIN)/analyze demo
 
 test: $(VENV)/.installed lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

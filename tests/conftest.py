@@ -83,3 +83,19 @@ def no_settings_from_outside(
     for name in [name for name in os.environ if name.startswith("ANALYZER_")]:
         monkeypatch.delenv(name)
     yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked gpu are skipped, with the reason, where torch finds no GPU."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and (reason := _no_gpu()):
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _no_gpu() -> str | None:
+    try:
+        import torch
+    except ImportError:
+        return "torch is not installed"
+    return None if torch.cuda.is_available() else "torch finds no CUDA GPU"
