@@ -7,27 +7,22 @@ from __future__ import annotations
 
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.model.base import Text
-from analyzer.model.evidence import Build, Check, Specialization
+from analyzer.model.evidence import Build, Check
 
 NAME = "identity"
 
 
 def run(run: ProbeRun) -> list[Check]:
-    return [_compare(run, kernel) for kernel in run.probe.launches if kernel in run.plan.changed_kernels]
+    return [_compare(run, kernel) for kernel in run.kernels]
 
 
 def _compare(run: ProbeRun, kernel: str) -> Check:
     base, head = run.builds(kernel)
-    fields = {
-        "symbol": kernel,
-        "specialization": Specialization(dtype=run.dtype, arch=run.compiler.architecture),
-        "parameters": {"device": "none", **run.numbers("memory")},
-    }
     missing = unbuilt(base, head)
     if missing or base is None or head is None:
-        broken = base and head and base.outcome == "built" and head.outcome == "failed"
+        broken = base and head and base.outcome == "built" and head.outcome == "failed" and not head.forced
         outcome = "fail" if broken else "not-run"
-        return run.record(NAME, outcome, missing or Text(en="not compiled", zh="未编译"), **fields)
+        return run.record_kernel(NAME, kernel, outcome, missing or Text(en="not compiled", zh="未编译"))
     same = base.ptx_sha256 == head.ptx_sha256
     forced = [build for build in (base, head) if build.forced]
     note = Text(en="", zh="")
@@ -41,14 +36,14 @@ def _compare(run: ProbeRun, kernel: str) -> Check:
         if same
         else Text(en="the PTX differs" + note.en, zh="PTX 不同" + note.zh)
     )
-    return run.record(
+    return run.record_kernel(
         NAME,
+        kernel,
         "pass" if same else "changed",
         reason,
         base={"ptx_sha256": base.ptx_sha256, "forced": base.forced},
         head={"ptx_sha256": head.ptx_sha256, "forced": head.forced},
         delta={"same": same},
-        **fields,
     )
 
 

@@ -86,6 +86,11 @@ class ProbeRun:
         more = {"sample": self.probe.sampler != "none"}
         return self.step("base", "call", "parity", **more), self.step("head", "call", "parity", **more)
 
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels that the probe launches and that are to be built."""
+        return [kernel for kernel in self.probe.launches if kernel in self.plan.changed_kernels]
+
     def builds(self, kernel: str) -> tuple[Build | None, Build | None]:
         """Base's and head's build of a kernel at this dtype."""
         found = self.compiler.builds
@@ -107,6 +112,12 @@ class ProbeRun:
             f" --seed {self.plan.seed}",
             **fields,
         )
+
+    def record_kernel(self, check: str, kernel: str, outcome: str, reason: Text, **fields: Any) -> Check:
+        """A Check of one compiled kernel: of its build at this dtype, not of a call."""
+        of = Specialization(dtype=self.dtype, arch=self.compiler.architecture)
+        parameters = {"device": "none", **self.numbers("memory")}
+        return self.record(check, outcome, reason, symbol=kernel, specialization=of, parameters=parameters, **fields)
 
     def failed(self, check: str, base: Result, head: Result, case: str = "parity") -> Check | None:
         """The record of a check whose calls did not both succeed; None where they did.

@@ -5,32 +5,27 @@ from __future__ import annotations
 from analyzer.checks.identity import unbuilt
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.model.base import Text
-from analyzer.model.evidence import Check, Specialization
+from analyzer.model.evidence import Check
 
 NAME = "resources"
 
 
 def run(run: ProbeRun) -> list[Check]:
-    return [_compare(run, kernel) for kernel in run.probe.launches if kernel in run.plan.changed_kernels]
+    return [_compare(run, kernel) for kernel in run.kernels]
 
 
 def _compare(run: ProbeRun, kernel: str) -> Check:
     base, head = run.builds(kernel)
-    fields = {
-        "symbol": kernel,
-        "specialization": Specialization(dtype=run.dtype, arch=run.compiler.architecture),
-        "parameters": {"device": "none", **run.numbers("memory")},
-    }
     forced = next((build for build in (base, head) if build and build.forced), None)
     if forced:
         reason = Text(
             en=f"{forced.revision} never launches it in {run.dtype}: {forced.reason}",
             zh=f"{forced.revision} 从不以 {run.dtype} 启动它：{forced.reason}",
         )
-        return run.record(NAME, "not-run", reason, **fields)
+        return run.record_kernel(NAME, kernel, "not-run", reason)
     if not (base and head and base.resources and head.resources):
         reason = unbuilt(base, head) or Text(en="no disassembler to read the cubin", zh="没有可读取 cubin 的反汇编器")
-        return run.record(NAME, "not-run", reason, **fields)
+        return run.record_kernel(NAME, kernel, "not-run", reason)
     before, after = base.resources.model_dump(), head.resources.model_dump()
     delta = {name: after[name] - before[name] for name in before}
     if delta["stack_bytes"]:
@@ -43,6 +38,5 @@ def _compare(run: ProbeRun, kernel: str) -> Check:
         reason = Text(en="no change in stack", zh="栈用量不变")
     else:
         reason = Text(en="the same resources", zh="资源用量相同")
-    return run.record(
-        NAME, "changed" if any(delta.values()) else "pass", reason, base=before, head=after, delta=delta, **fields
-    )
+    outcome = "changed" if any(delta.values()) else "pass"
+    return run.record_kernel(NAME, kernel, outcome, reason, base=before, head=after, delta=delta)
