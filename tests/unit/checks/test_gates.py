@@ -181,7 +181,7 @@ GUARD = Edit(kind="guard-narrowed", path="tiny.py", symbol="mask")
     ],
 )
 def test_calls_that_do_not_end(base, head, edits, outcome):
-    """What head does not survive is the result, what base does not either is pre-existing, a declared refusal neither."""
+    """What head does not survive is the result; what base does not either is pre-existing."""
     calls = Result(failure=base, error="why"), Result(failure=head, error="why")
     (record,) = kept_set.run(make_run(calls, edits=edits))
     assert record.outcome == outcome
