@@ -43,12 +43,12 @@ class Trace:
 
 
 class Compiler:
-    """Traces and compiles. `architecture` such as "sm_90"; `cache` a folder that may be shared between runs."""
+    """Traces and compiles. `architectures` such as "sm_90"; `cache` a folder that may be shared between runs."""
 
-    def __init__(self, workspace: Workspace, architecture: str, cache: Path | None, seed: int) -> None:
-        self.workspace, self.architecture, self.cache, self.seed = workspace, architecture, cache, seed
+    def __init__(self, workspace: Workspace, architectures: tuple[str, ...], cache: Path | None, seed: int) -> None:
+        self.workspace, self.architectures, self.cache, self.seed = workspace, architectures, cache, seed
         self.traces: dict[tuple[str, str, str], Trace] = {}
-        self.builds: dict[tuple[str, str, str, str], Build] = {}
+        self.builds: dict[tuple[str, str, str, str, str], Build] = {}
         self._idle: dict[tuple[str, str, Mode], list[Worker]] = {}
         self._lock = threading.Lock()
 
@@ -60,10 +60,16 @@ class Compiler:
                 progress(f"tracing {len(tasks)} calls")
                 for task, trace in zip(tasks, pool.map(_Task.trace, tasks), strict=True):
                     self.traces[task.revision, task.want.probe.name, task.want.dtype] = trace
-                jobs = [(task, kernel) for task in tasks for kernel in task.want.kernels]
-                progress(f"compiling {len(jobs)} kernels for {self.architecture}")
-                for (task, kernel), build in zip(jobs, pool.map(lambda job: job[0].build(job[1]), jobs), strict=True):
-                    self.builds[task.revision, task.want.probe.name, task.want.dtype, kernel] = build
+                jobs = [
+                    (task, kernel, name)
+                    for task in tasks
+                    for kernel in task.want.kernels
+                    for name in self.architectures
+                ]
+                progress(f"compiling {len(jobs)} kernels for {', '.join(self.architectures)}")
+                builds = pool.map(lambda job: job[0].build(*job[1:]), jobs)
+                for (task, kernel, name), build in zip(jobs, builds, strict=True):
+                    self.builds[task.revision, task.want.probe.name, task.want.dtype, kernel, name] = build
             finally:
                 for workers in self._idle.values():
                     for worker in workers:
@@ -104,7 +110,7 @@ class _Task:
             failures.append(result)
         return Trace(failure=failures[0].failure, error="; ".join(dict.fromkeys(one.error for one in failures)))
 
-    def build(self, kernel: str) -> Build:
+    def build(self, kernel: str, architecture: str) -> Build:
         """The kernel compiled as this revision launches it, else as the other one does."""
         assert self._mode is not None
         workspace, probe = self.compiler.workspace, self.want.probe
@@ -113,14 +119,14 @@ class _Task:
             "probe": probe.name,
             "symbol": kernel,
             "dtype": self.want.dtype,
-            "architecture": self.compiler.architecture,
+            "architecture": architecture,
             "mode": self._mode,
             "bridges": workspace.place(self.revision, probe, self._mode)[0].bridges,
         }
         launch, forced, reason = self._launch(kernel)
         if launch is None:
             return Build(outcome="failed", reason=reason, **facts)
-        more = {"launch": launch, "architecture": self.compiler.architecture}
+        more = {"launch": launch, "architecture": architecture}
         result, cached = self._step("compile", COMPILE_SECONDS, more, None)
         if not result.ok:
             return Build(outcome="failed", reason=result.error, forced=forced, cached=cached, **facts)

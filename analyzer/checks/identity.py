@@ -5,7 +5,7 @@ The same PTX means that the numerics of that specialization cannot have changed,
 
 from __future__ import annotations
 
-from analyzer.checks.probe_run import ProbeRun
+from analyzer.checks.probe_run import Kernel, ProbeRun
 from analyzer.model.base import Text
 from analyzer.model.evidence import Build, Check
 
@@ -16,7 +16,7 @@ def run(run: ProbeRun) -> list[Check]:
     return [_compare(run, kernel) for kernel in run.kernels]
 
 
-def _compare(run: ProbeRun, kernel: str) -> Check:
+def _compare(run: ProbeRun, kernel: Kernel) -> Check:
     base, head = run.builds(kernel)
     missing = unbuilt(base, head)
     if missing or base is None or head is None:

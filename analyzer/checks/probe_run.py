@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from analyzer.build.compiler import Compiler
 from analyzer.build.workers import Result, Worker
@@ -15,6 +15,13 @@ from analyzer.model.plan import Plan, Probe
 
 #: Seconds a call may take: this, or 20 times what base took, whichever is more (docs/checks.md, hang).
 HANG_SECONDS, HANG_FACTOR = 30.0, 20.0
+
+
+class Kernel(NamedTuple):
+    """A kernel's qualified name and the architecture that it is compiled for ("sm_90")."""
+
+    name: str
+    architecture: str
 
 
 @dataclass
@@ -87,14 +94,15 @@ class ProbeRun:
         return self.step("base", "call", "parity", **more), self.step("head", "call", "parity", **more)
 
     @property
-    def kernels(self) -> list[str]:
-        """The kernels that the probe launches and that are to be built."""
-        return [kernel for kernel in self.probe.launches if kernel in self.plan.changed_kernels]
+    def kernels(self) -> list[Kernel]:
+        """The kernels that the probe launches and that are to be built, for each architecture."""
+        names = [name for name in self.probe.launches if name in self.plan.changed_kernels]
+        return [Kernel(name, architecture) for name in names for architecture in self.compiler.architectures]
 
-    def builds(self, kernel: str) -> tuple[Build | None, Build | None]:
+    def builds(self, kernel: Kernel) -> tuple[Build | None, Build | None]:
         """Base's and head's build of a kernel at this dtype."""
         found = self.compiler.builds
-        base, head = (found.get((side, self.probe.name, self.dtype, kernel)) for side in ("base", "head"))
+        base, head = (found.get((side, self.probe.name, self.dtype, *kernel)) for side in ("base", "head"))
         return base, head
 
     def record(self, check: str, outcome: str, reason: Text, case: str = "parity", **fields: Any) -> Check:
@@ -113,11 +121,11 @@ class ProbeRun:
             **fields,
         )
 
-    def record_kernel(self, check: str, kernel: str, outcome: str, reason: Text, **fields: Any) -> Check:
+    def record_kernel(self, check: str, kernel: Kernel, outcome: str, reason: Text, **fields: Any) -> Check:
         """A Check of one compiled kernel: of its build at this dtype, not of a call."""
-        of = Specialization(dtype=self.dtype, arch=self.compiler.architecture)
-        parameters = {"device": "none", **self.numbers("memory")}
-        return self.record(check, outcome, reason, symbol=kernel, specialization=of, parameters=parameters, **fields)
+        of = Specialization(dtype=self.dtype, arch=kernel.architecture)
+        fields |= {"symbol": kernel.name, "parameters": {"device": "none", **self.numbers("memory")}}
+        return self.record(check, outcome, reason, specialization=of, **fields)
 
     def failed(self, check: str, base: Result, head: Result, case: str = "parity") -> Check | None:
         """The record of a check whose calls did not both succeed; None where they did.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.checks.identity import unbuilt
-from analyzer.checks.probe_run import ProbeRun
+from analyzer.checks.probe_run import Kernel, ProbeRun
 from analyzer.model.base import Text
 from analyzer.model.evidence import Check
 
@@ -14,7 +14,7 @@ def run(run: ProbeRun) -> list[Check]:
     return [_compare(run, kernel) for kernel in run.kernels]
 
 
-def _compare(run: ProbeRun, kernel: str) -> Check:
+def _compare(run: ProbeRun, kernel: Kernel) -> Check:
     base, head = run.builds(kernel)
     forced = next((build for build in (base, head) if build and build.forced), None)
     if forced:

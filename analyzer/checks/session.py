@@ -63,10 +63,8 @@ class Session:
         self.workspace = Workspace(
             bundle, profile, folder, self.device, self.isolation, options.memory_bytes or _half_of_memory()
         )
-        architecture = (*options.architectures, self.environment.architecture, DEFAULT_ARCHITECTURE)
-        self.compiler = Compiler(
-            self.workspace, next(name for name in architecture if name), options.cache, self.plan.seed
-        )
+        architectures = options.architectures or (self.environment.architecture or DEFAULT_ARCHITECTURE,)
+        self.compiler = Compiler(self.workspace, architectures, options.cache, self.plan.seed)
 
     def run(self) -> Iterator[Check]:
         """Every planned check's record. Kernels compile beside the calls that run."""

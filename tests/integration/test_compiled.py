@@ -15,15 +15,16 @@ def evidence(tmp_path_factory):
     """Identity, resources and predicted memory of the change that takes the fp32 copy away; a cache of its own."""
     folder = tmp_path_factory.mktemp("compiled")
     commits = demo.build(folder / demo.NAME, demo.steps())
-    flags = {"device": "cpu", "only": "identity,resources,peak-memory"}
+    flags = {"device": "cpu", "only": "identity,resources,peak-memory", "architectures": "sm_90,sm_80"}
     request = Request(revision=commits[1], flags=flags)
     first = pipeline.run(folder / demo.NAME, request, folder / "out", lambda _: None).report.evidence
     again = pipeline.run(folder / demo.NAME, request, folder / "out", lambda _: None).report.evidence
     return first, again
 
 
-def find(evidence, check, symbol, dtype):
-    (found,) = [c for c in evidence.checks if (c.check, c.symbol, c.specialization.dtype) == (check, symbol, dtype)]
+def find(evidence, check, symbol, dtype, arch="sm_90"):
+    of = (check, symbol, dtype, arch if check in ("identity", "resources") else "")
+    (found,) = [c for c in evidence.checks if (c.check, c.symbol, c.specialization.dtype, c.specialization.arch) == of]
     return found
 
 
@@ -54,6 +55,13 @@ def test_the_launch_is_the_wrappers_own(evidence):
     assert build.launch.signature["logits_ptr"] == "*bf16"
     assert build.launch.signature["BLOCK"] == "constexpr"
     assert build.resources.registers > 0 and build.resources.code_bytes > 0
+
+
+def test_every_architecture_that_is_asked_for_is_built(evidence):
+    """The same launch for an older architecture: a record of its own, another binary."""
+    other = find(evidence[0], "identity", "_temperature_kernel", "fp32", "sm_80")
+    assert other.delta == {"same": True}
+    assert other.base["ptx_sha256"] != find(evidence[0], "identity", "_temperature_kernel", "fp32").base["ptx_sha256"]
 
 
 def test_memory_is_predicted(evidence):
