@@ -48,9 +48,8 @@ def test_bf16_differs_and_base_was_forced(evidence):
 
 def test_the_launch_is_the_wrappers_own(evidence):
     """Grid and pointer types of the build are those of 1,024 rows of 32,000 bf16 logits."""
-    (build,) = [
-        b for b in evidence[0].builds if (b.revision, b.symbol, b.dtype) == ("head", "_temperature_kernel", "bf16")
-    ]
+    wanted = ("head", "_temperature_kernel", "bf16", "sm_90")
+    (build,) = [b for b in evidence[0].builds if (b.revision, b.symbol, b.dtype, b.architecture) == wanted]
     assert build.launch.grid == (1024, 32)
     assert build.launch.signature["logits_ptr"] == "*bf16"
     assert build.launch.signature["BLOCK"] == "constexpr"
