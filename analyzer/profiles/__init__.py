@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -19,6 +20,7 @@ from analyzer.model.change import Category
 from analyzer.model.plan import Probe
 
 FOLDER = Path(__file__).parent
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ModuleName(Record):
@@ -75,13 +77,15 @@ def names() -> list[str]:
     return sorted(found, key=lambda name: name == "generic")
 
 
+@cache
 def load(name: str) -> Profile:
     """Read one profile; an unknown name is a UsageError that lists those there are."""
     path = FOLDER / name / "profile.yml"
     if name not in names():
         raise UsageError(f"no profile {name!r}; there are: {', '.join(names())}")
     try:
-        return Profile.model_validate({"name": name, **(yaml.safe_load(path.read_text(encoding="utf-8")) or {})})
+        declared = yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)  # a safe loader
+        return Profile.model_validate({"name": name, **(declared or {})})
     except (yaml.YAMLError, ValidationError) as error:
         raise UsageError(f"{path}: {error}") from None
 
