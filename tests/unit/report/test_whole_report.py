@@ -19,6 +19,7 @@ from analyzer.model.evidence import Evidence
 from analyzer.model.plan import Plan
 from analyzer.model.report import Report
 from analyzer.report.build import build
+from analyzer.report.evidence import rows
 from analyzer.report.markdown import JOINER
 from analyzer.report.phrases import LANGUAGES, sandbox
 from analyzer.report.schema import DOCUMENTS, schema, write_schemas
@@ -249,6 +250,20 @@ def test_schemas_refuse_other_shapes(report: Report, plan: Plan, evidence: Evide
     raw = json.loads(evidence.model_dump_json())
     raw["checks"][0]["outcome"] = "splendid"
     assert not jsonschema.Draft202012Validator(schema("evidence")).is_valid(raw)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("width", (60, 80, 119))
+def test_a_narrow_terminal_shows_all_of_it(report: Report, lang: str, width: int) -> None:
+    """Where a table would not fit, each row is a block: nothing is cut, and nothing is left out."""
+    out = StringIO()
+    show(report, Console(file=out, width=width, force_terminal=False), lang)
+    shown = "".join(out.getvalue().split())
+    assert "…" not in out.getvalue()
+    assert all(len(line) <= width for line in out.getvalue().splitlines())
+    for one in rows(report.evidence):
+        for text in (one.label, one.base, one.head, one.result, one.outcome):
+            assert "".join(getattr(text, lang).replace("`", "").split()) in shown
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
