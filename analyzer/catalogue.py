@@ -47,9 +47,19 @@ def profiles() -> Table:
     return table
 
 
-def profile(name: str) -> Table:
-    """The probes of one profile."""
-    table = Table("probe", "target", "covers", "checks", box=None)
-    for probe in known.load(name).probes:
-        table.add_row(probe.name, probe.target, ", ".join(probe.covers), ", ".join(probe.checks))
-    return table
+def profile(name: str) -> RenderableType:
+    """The probes of one profile: what each calls, the changes that call for it, and what is checked."""
+    probes = known.load(name).probes
+    if not probes:
+        return Text(f"{name} has no probes of its own; a repository declares its probes in .analyzer.yml")
+    parts: list[RenderableType] = []
+    for probe in probes:
+        parts.append(Text(probe.name, style="bold"))
+        table = Table(box=None, show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_row("target", probe.target)
+        table.add_row("covers", ", ".join(probe.covers))
+        table.add_row("checks", ", ".join(probe.checks))
+        parts.append(table)
+    return Group(*parts)
