@@ -119,7 +119,7 @@ def check_command(
     only: Only = None,
 ) -> None:
     """Builds and measures both revisions of a bundle. Needs no repository, no Git, no network, no token."""
-    pipeline.writable(output.parent)
+    pipeline.writable_file(output)
     read = Bundle.read(bundle)
     planned = {name: read.plan.settings.get(name) for name in ("device", "budget", "only", "architectures")}
     given = {"device": device, "budget": budget, "only": only}

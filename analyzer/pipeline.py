@@ -51,7 +51,7 @@ def run(repository: Path, request: Request, out: Path | None, progress: Progress
 
 def plan(repository: Path, request: Request, target: Path, progress: Progress) -> Bundle:
     """Git -> a bundle file."""
-    writable(target.parent)
+    writable_file(target)
     with Repository.open(repository) as opened:
         bundle, _ = planning.make(opened, request, progress)
     bundle.write(target)
@@ -97,6 +97,14 @@ def read_evidence(path: Path) -> Evidence:
         return load(Evidence, path.read_bytes(), str(path))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
+
+
+def writable_file(path: Path) -> Path:
+    """The file, in a folder that is made if need be; a UsageError where it cannot be written."""
+    writable(path.parent)
+    if path.is_dir() or (path.exists() and not os.access(path, os.W_OK)):
+        raise UsageError(f"cannot write to {path}: {'Is a directory' if path.is_dir() else 'Permission denied'}")
+    return path
 
 
 def writable(folder: Path) -> Path:

@@ -12,9 +12,10 @@ from datetime import date
 from typing import Any, Literal
 
 import yaml
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from analyzer.errors import UsageError
+from analyzer.findings.checks import names
 from analyzer.model.base import Record
 from analyzer.model.plan import Probe
 
@@ -66,7 +67,7 @@ class Settings(Record):
     only: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
     cache: str | None = None
-    seed: int = 0
+    seed: int = Field(0, ge=0, lt=2**32)
     fail_on: Literal["low", "medium", "high", "critical"] | None = None
     lang: Literal["en", "zh"] = "en"
 
@@ -84,6 +85,14 @@ class Settings(Record):
     def _words(cls, value: object) -> object:
         """A list, or one string of names with commas between them."""
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+    @field_validator("only")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in names():
+                raise ValueError(f"no check {name!r}; there are: {', '.join(names())}")
+        return value
 
 
 def settle(
@@ -116,7 +125,7 @@ def _parse(content: bytes, source: str) -> dict[str, object]:
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise UsageError(f"{source}{line}: {error.problem or error.context}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{source}: {str(error).splitlines()[0]}") from None
     if not isinstance(parsed, dict) or not all(isinstance(key, str) for key in parsed):
         raise UsageError(f"{source}: must be a mapping of names to values")

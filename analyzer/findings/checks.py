@@ -76,6 +76,11 @@ def order(name: str) -> int:
     return list(_table()).index(name) if name in _table() else len(_table())
 
 
+def names() -> tuple[str, ...]:
+    """All checks, the most telling first."""
+    return tuple(name for name in _table() if name != "*")
+
+
 @cache
 def _table() -> dict[str, CheckRule]:
     text = (files("analyzer.rules") / SOURCE).read_text(encoding="utf-8")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from analyzer.change.repository import Pair, Repository
 from analyzer.errors import UsageError
+from analyzer.findings.yaml_source import said
 from analyzer.history.messages import pr_of, title_of
+from analyzer.model.base import read_json
 from analyzer.model.change import Related, State, Subject
 
 _STATES: dict[str, State] = {"open": "open", "merged": "merged", "reverted": "reverted", "closed": "unknown"}
@@ -51,11 +54,9 @@ def _state(repository: Repository, head: str, related: tuple[Related, ...]) -> S
 def read_conversation(path: Path) -> dict[str, Any]:
     """A PR's conversation from a file (docs: --pr-json); UsageError where it is none."""
     try:
-        conversation = json.loads(path.read_text(encoding="utf-8"))
+        conversation = read_json(path.read_bytes(), str(path))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: not JSON ({error})") from None
     if not isinstance(conversation, dict) or not isinstance(conversation.get("number"), int):
         raise UsageError(f"{path}: not a PR's conversation (no number)")
     return conversation
@@ -80,4 +81,7 @@ def with_conversation(subject: Subject, conversation: Mapping[str, Any] | None) 
     changed = {name: value for name, value in told.items() if value}
     if told["state"] in ("open", "unknown"):
         changed["merged_at"] = None
-    return Subject.model_validate(subject.model_dump() | changed)
+    try:
+        return Subject.model_validate(subject.model_dump() | changed)
+    except ValidationError as error:
+        raise UsageError(f"the conversation: {said(error.errors()[0])}") from None

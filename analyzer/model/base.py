@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -40,15 +40,22 @@ class Document(Record):
         path.write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
+def read_json(data: bytes | str, source: str) -> Any:
+    """JSON that can be written again as UTF-8, so without halves of surrogate pairs; UsageError for anything else."""
+    try:
+        raw = json.loads(data)
+        json.dumps(raw, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{source}: not JSON ({error})") from None
+    return raw
+
+
 D = TypeVar("D", bound=Document)
 
 
 def load(kind: type[D], data: bytes | str, source: str) -> D:
     """Read a document; a file of another version or shape is refused with one line that names `source`."""
-    try:
-        raw = json.loads(data)
-    except ValueError as error:
-        raise UsageError(f"{source}: not JSON ({error}); write it again with this version's commands") from None
+    raw = read_json(data, source)
     version = raw.get("schema_version") if isinstance(raw, dict) else None
     if version != SCHEMA_VERSION:
         raise UsageError(f"{source}: schema_version {version!r}, this version reads {SCHEMA_VERSION}; write it again")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 
 from analyzer.model.base import Document, Record, Severity, Text
 
@@ -11,6 +13,29 @@ Outcome = Literal[
 ]
 #: Outcomes that count against the change.
 BAD_OUTCOMES = ("fail", "crash", "hang", "out-of-memory")
+
+
+#: Figures that are no numbers.
+_FIGURE_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("failure", "error", "source", "ptx_sha256"), str),
+    **dict.fromkeys(("inputs_written", "output_aliases", "new"), list[str]),
+    **dict.fromkeys(("same", "forced", "predicted"), bool),
+}
+_KINDS = {name: TypeAdapter(kind, config=ConfigDict(strict=True)) for name, kind in _FIGURE_KINDS.items()}
+_NUMBER = TypeAdapter(int | FiniteFloat, config=ConfigDict(strict=True))
+
+
+def _figures(values: dict[str, Any]) -> dict[str, Any]:
+    for name, value in values.items():
+        try:
+            _KINDS.get(name, _NUMBER).validate_python(value)
+        except ValidationError as error:
+            raise ValueError(f"{name}: {error.errors()[0]['msg']}") from None
+    return values
+
+
+#: What a check measured, by name. Reports calculate with it: a number is finite.
+Figures = Annotated[dict[str, Any], AfterValidator(_figures)]
 
 
 class Environment(Record):
@@ -96,11 +121,11 @@ class Check(Record):
     severity: Severity = "info"
     reason: Text
     parameters: dict[str, Any] = {}
-    base: dict[str, Any] = {}
-    head: dict[str, Any] = {}
-    delta: dict[str, Any] = {}
+    base: Figures = {}
+    head: Figures = {}
+    delta: Figures = {}
     gate: str = ""
-    margin: float | None = None
+    margin: FiniteFloat | None = None
     reproduce: str = ""
     tags: tuple[Text, ...] = ()
     waived_by: str | None = None

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from analyzer.model.base import Document, Record
 from analyzer.model.change import Change, Related, Subject
 from analyzer.model.finding import Finding
 
 Scalar = str | int | float | bool
+Dtype = Literal["fp32", "bf16", "fp16", "fp64", "int32", "int64", "bool"]
+#: A probe's name is a folder's name too.
+ProbeName = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
 Fill = Literal["normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "none"]
 
 
@@ -23,7 +28,7 @@ class TensorSpec(Record):
 
     name: str
     shape: tuple[int | str, ...] = ()
-    dtype: str = "logits"
+    dtype: Dtype | Literal["logits"] = "logits"
     fill: Fill = "normal"
     parameters: dict[str, Scalar] = {}
 
@@ -47,24 +52,24 @@ class Probe(Record):
     returned.
     """
 
-    name: str
-    target: str
+    name: ProbeName
+    target: str = Field(pattern=r"^\w+(\.\w+)*:\w+(\.\w+)*$")
     python: str | None = None
-    covers: tuple[str, ...]
+    covers: tuple[str, ...] = Field(min_length=1)
     launches: tuple[str, ...] = ()
-    modes: tuple[Literal["package", "slice"], ...] = ("package", "slice")
+    modes: tuple[Literal["package", "slice"], ...] = Field(("package", "slice"), min_length=1)
     device: Literal["any", "gpu"] = "any"
     inputs: tuple[TensorSpec, ...] = ()
     arguments: dict[str, Scalar] = {}
     result: str = "return"
     parameters: dict[str, Scalar] = {}
-    dtypes: tuple[str, ...] = ("bf16", "fp32")
-    cases: dict[str, dict[str, int]]
+    dtypes: tuple[Dtype, ...] = Field(("bf16", "fp32"), min_length=1)
+    cases: dict[str, dict[str, int]] = Field(min_length=1)
     output: Literal["masked-logits", "tensor"] = "masked-logits"
     oracle: Oracle | None = None
     may_write: tuple[str, ...] = ()
     sampler: Literal["gumbel", "none"] = "none"
-    checks: tuple[str, ...]
+    checks: tuple[str, ...] = Field(min_length=1)
 
 
 class PlannedCheck(Record):

@@ -92,6 +92,49 @@ def test_conversation(change, capsys):
     assert (subject["title"], subject["state"], subject["pr"]) == ("Told otherwise", "open", 7)
 
 
+CONVERSATIONS = [
+    ('{"number": 7, "title": 3}', "title"),
+    ('{"number": 7, "title": "half a pair \\ud800"}', "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    ("[]", "no number"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), CONVERSATIONS, ids=["title", "surrogate", "deep", "list"])
+def test_conversations_that_are_none(change, capsys, content, said):
+    """A file that holds no conversation is refused in one line, before any check runs."""
+    Path("pr.json").write_text(content)
+    assert static(change, "--pr-json", "pr.json") == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1
+
+
+FIGURES = [
+    '"delta": {"rows": NaN}',
+    '"delta": {"rows": "many"}',
+    '"head": {"ms": Infinity}',
+    '"base": {"output_aliases": 1}',
+    '"margin": NaN',
+]
+
+
+@pytest.mark.parametrize("figures", FIGURES)
+def test_figures_that_are_none(change, capsys, figures):
+    """Evidence with a figure that no report can calculate with is refused by its name."""
+    assert run("plan", "main", "--repo", change, "-o", "b.tar.gz") == 0
+    reason = '{"en": "", "zh": ""}'
+    record = f'{{"check": "latency", "probe": "", "symbol": "f", "outcome": "fail", "reason": {reason}, {figures}}}'
+    Path("e.json").write_text(f'{{"schema_version": 1, "bundle": "{"0" * 64}", "checks": [{record}]}}')
+    assert run("report", "b.tar.gz", "e.json", "--out", "out") == 2
+    assert re.search(r"e\.json: checks\.0\.(delta|head|base|margin): ", capsys.readouterr().err)
+
+
+def test_checks_that_no_probe_asks_for(change, capsys):
+    """--only with a check that the change does not call for gives a report that says that nothing was measured."""
+    assert run("main", "--repo", change, "--device", "cpu", "--only", "latency", "--json", "--out", "out") == 0
+    assert json.loads(capsys.readouterr().out)["not_measured"]
+
+
 MISTAKES = [
     (("nowhere",), 3, "unknown revision 'nowhere'"),
     (("main", "--base", "main"), 3, "empty diff"),
@@ -105,6 +148,9 @@ MISTAKES = [
     (("main", "--seed", "x"), 2, "--seed"),
     (("main", "--nonsense"), 2, "--nonsense"),
     (("main", "--pr-json", "absent.json"), 2, "absent.json"),
+    (("main", "--only", "kept-sets"), 2, "no check 'kept-sets'"),
+    (("plan", "main", "-o", "package"), 2, "cannot write to package: Is a directory"),
+    (("check", "file", "-o", "package"), 2, "cannot write to package: Is a directory"),
     (("main", "--out", "file/below"), 2, "cannot write to file/below"),
     (("run",), 2, "REV"),
     (("check", "file", "-o", "e.json"), 2, "file: not a"),

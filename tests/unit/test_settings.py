@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+import yaml
 
 from analyzer.errors import UsageError
 from analyzer.settings import Settings, settle
@@ -51,6 +52,10 @@ only: [kept-set, mutation]
         ),
         (b"waivers: [{path: a, reason: b, until: 2026-01-01}]", {}, {}, "base.yml: waivers.0: needs a rule or a check"),
         (b"probes: [{name: x}]", {}, {}, "base.yml: probes.0.target: Field required"),
+        (b"seed: 2026-13-45", {}, {}, "base.yml: month must be in"),
+        (b"seed: -1", {}, {}, "base.yml: seed: Input should be greater"),
+        (b"only: kept-sets", {}, {}, "base.yml: only: no check 'kept-sets'; there are: mutation, kept-set"),
+        (b"probes: " + b"[" * 3000 + b"]" * 3000, {}, {}, "base.yml: maximum recursion depth"),
         (b"", {"device": "tpu"}, {}, "options: --device: Input should be"),
         (b"", {"fail_on": "none"}, {}, "options: --fail-on: Input should be"),
         (b"", {"budget": "soon"}, {}, "options: --budget: not a time"),
@@ -64,3 +69,33 @@ def test_mistakes(file, flags, variables, said):
         settle(file, "base.yml", flags, variables)
     assert str(caught.value).startswith(said)
     assert "\n" not in str(caught.value)
+
+
+GOOD_PROBE = {
+    "name": "mask",
+    "target": "tiny.sampler:mask",
+    "covers": ["mask"],
+    "cases": {"parity": {"rows": 8, "vocab": 64}},
+    "checks": ["mutation"],
+}
+NONSENSE = [
+    {"name": "../evil"},
+    {"name": ""},
+    {"target": "tiny.sampler.mask"},
+    {"target": "../etc:mask"},
+    {"covers": []},
+    {"modes": []},
+    {"dtypes": []},
+    {"dtypes": ["fp99"]},
+    {"cases": {}},
+    {"checks": []},
+    {"inputs": [{"name": "x", "dtype": "float99"}]},
+]
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE, ids=str)
+def test_probes_that_cannot_be(nonsense):
+    """A probe that could not be run as declared is refused before anything runs, by the field that is wrong."""
+    settle(yaml.safe_dump({"probes": [GOOD_PROBE]}).encode(), environment={})
+    with pytest.raises(UsageError, match=f"probes.0.({'|'.join(nonsense)})"):
+        settle(yaml.safe_dump({"probes": [GOOD_PROBE | nonsense]}).encode(), environment={})
