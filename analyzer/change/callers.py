@@ -51,6 +51,12 @@ def callers(repository: Repository, head: str, files: Iterable[FileChange]) -> t
         for name in by_name:
             if name in line:
                 paths.setdefault(name, set()).add(path)
+    defined: dict[str, int] = {name: 0 for name in by_name}
+    for _, line in lines:
+        named = re.match(r"\s*(?:async\s+)?def\s+(\w+)", line)
+        if named and named[1] in defined:
+            defined[named[1]] += 1
+    unique = frozenset(name for name, count in defined.items() if count <= 1)
     wanted = {path for found in paths.values() if len(found) <= _FILES for path in found}
     blobs = {path: blob for path, blob in repository.blobs(head, ["*.py"]).items() if path in wanted}
     contents = repository.read_many(blobs.values())
@@ -59,7 +65,7 @@ def callers(repository: Repository, head: str, files: Iterable[FileChange]) -> t
         names = {
             name: by_name[name] for name, found_in in paths.items() if path in found_in and len(found_in) <= _FILES
         }
-        for caller, line, target in _calls(contents[blob] or b"", path, names):
+        for caller, line, target in _calls(contents[blob] or b"", path, names, unique):
             one = Caller(
                 symbol=caller,
                 path=path,
@@ -77,13 +83,15 @@ def _counts(file: FileChange, symbol: Symbol) -> bool:
     return called and not is_test(file.path) and not _COMMON.fullmatch(symbol.name.rpartition(".")[2])
 
 
-def _calls(source: bytes, path: str, names: dict[str, list[_Target]]) -> Iterable[tuple[str, int, _Target]]:
+def _calls(
+    source: bytes, path: str, names: dict[str, list[_Target]], unique: frozenset[str]
+) -> Iterable[tuple[str, int, _Target]]:
     """(caller's qualified name, line, what it calls) of each call in a file that is one of a target."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return
-    visitor = _Calls(path, names)
+    visitor = _Calls(path, names, unique)
     visitor.visit(tree)
     yield from visitor.found
 
@@ -91,9 +99,9 @@ def _calls(source: bytes, path: str, names: dict[str, list[_Target]]) -> Iterabl
 class _Calls(ast.NodeVisitor):
     """Walks a file with the names of the classes and functions around each call."""
 
-    def __init__(self, path: str, names: dict[str, list[_Target]]) -> None:
+    def __init__(self, path: str, names: dict[str, list[_Target]], unique: frozenset[str]) -> None:
         self.found: list[tuple[str, int, _Target]] = []
-        self._path, self._names = path, names
+        self._path, self._names, self._unique = path, names, unique
         self._stack: list[ast.AST] = []
         self._imported: dict[str, str] = {}  # local name -> what it was called where it comes from
         self._modules: dict[str, str] = {}  # local name -> the last part of the module's
@@ -153,6 +161,7 @@ class _Calls(ast.NodeVisitor):
         if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls") and classes:
             inherits = any(target.owner in ast.unparse(base) for base in classes[-1].bases)
             own = any(getattr(inner, "name", None) == target.name for inner in classes[-1].body)
-            return classes[-1].name == target.owner or (inherits and not own)
+            itself = classes[-1].name == target.owner and self._path == target.path
+            return itself or (inherits and not own)
         called_like = ast.unparse(receiver).rpartition(".")[2].lower().replace("_", "")
-        return self._names[target.name] == [target] or target.owner.lower() in called_like
+        return target.name in self._unique or target.owner.lower() in called_like

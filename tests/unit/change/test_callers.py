@@ -107,3 +107,19 @@ def test_source_that_does_not_parse(repository):
     """A file that is no Python is passed over; the others are still found."""
     repository.commit({"ops.py": OPS, "broken.py": "from ops import scale\ndef f(:\n  scale(\n"})
     assert found(repository, changed("ops.py", "scale")) == [("ops.py", "twice", 5, "scale", False)]
+
+
+def test_a_method_that_many_classes_have(repository):
+    """A method of a name that several classes define is called only where the receiver is known to be its class."""
+    repository.commit(
+        {
+            "sampler.py": "class Sampler:\n    def prepare(self): pass\n    def draw(self):\n        self.prepare()\n",
+            "norm.py": "class Norm:\n    def prepare(self): pass\n",
+            "bench.py": "def run(layer, sampler):\n    layer.prepare()\n    sampler.prepare()\n",
+            "old.py": "class Sampler:\n    def prepare(self): pass\n    def go(self):\n        self.prepare()\n",
+        }
+    )
+    assert found(repository, changed("sampler.py", "Sampler.prepare", kind="method")) == [
+        ("bench.py", "run", 3, "Sampler.prepare", False),
+        ("sampler.py", "Sampler.draw", 4, "Sampler.prepare", False),
+    ]
