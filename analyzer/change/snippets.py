@@ -87,7 +87,16 @@ def note(edit: Edit) -> Text:
     gone = " ".join(edit.before.split()) if way == "removed" and noun not in ("function", "test") else ""
     if gone and len(gone) <= QUOTED:
         times = (f"{times[0]}: `{gone}`", f"{times[1]}：`{gone}`")
-    return Text(en=f"{en} {way_en}{times[0]}", zh=f"{way_zh}{zh}{times[1]}")
+    gap = " " if zh[0].isascii() else ""
+    return Text(en=f"{en} {way_en}{times[0]}", zh=f"{way_zh}{gap}{zh}{times[1]}")
+
+
+def _within_copy(edit: Edit, edits: Sequence[Edit]) -> bool:
+    """Whether an edit is the allocation that a copy of the same edits fills: the copy says it."""
+    noun, _, way = edit.kind.rpartition("-")
+    return noun == "allocation" and any(
+        other.kind == f"copy-{way}" and other.detail.get("size") == edit.detail.get("size") for other in edits
+    )
 
 
 def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> Snippet | None:
@@ -104,7 +113,7 @@ def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> 
         lines = sorted({line for e in edits if (line := line_of(e))})
         if lines:
             code = _excerpt(module, module.functions.get(symbol), lines)
-            notes = tuple(dict.fromkeys(note(e) for e in edits))
+            notes = tuple(dict.fromkeys(note(e) for e in edits if not _within_copy(e, edits)))
             return Snippet(path=pair.path, symbol=symbol, language="python", code=code, notes=notes)
     return None
 

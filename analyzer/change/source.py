@@ -52,9 +52,27 @@ class Statement:
 
     @property
     def condition(self) -> str:
-        return " and ".join(
-            ast.unparse(test) if holds else f"not ({ast.unparse(test)})" for test, holds in self.conditions
-        )
+        return " and ".join(_joinable(test if holds else negated(test)) for test, holds in self.conditions)
+
+
+#: Comparisons of plain values and identities, with their opposites.
+_OPPOSITES = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+
+
+def negated(test: ast.expr) -> ast.expr:
+    """The opposite of a test, as it would be written: ``x is not None`` of ``x is None``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
+        return ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def _joinable(test: ast.expr) -> str:
+    text = ast.unparse(test)
+    return f"({text})" if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else text
 
 
 @dataclass(frozen=True, eq=False)

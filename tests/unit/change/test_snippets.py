@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
+import pytest
+
 from analyzer.change.facts import NoTree, SourcePair, change_edits
 from analyzer.change.snippets import LINES, snippets
+from analyzer.change.source import parse
 
 LONG = "".join(f"    x = external.step_{n}(x)\n" for n in range(60))
 BASE = f"def quiet(x, n=1):\n    return x\n\n\ndef loud(x):\n    x = x.clone()\n{LONG}    return x.float()\n"
@@ -48,3 +53,18 @@ def test_tests_are_shown_only_where_there_is_nothing_else():
     both = [*test, *code]
     assert {s.path for s in snippets(both, change_edits(both, NoTree()), 5)} == {"code.py"}
     assert [s.path for s in snippets(test, change_edits(test, NoTree()), 5)] == ["tests/test_a.py"]
+
+
+@pytest.mark.parametrize(
+    ("tests", "condition"),
+    [
+        ("if x is None:\n  return\n else:\n  y()", "x is not None"),
+        ("if x == 1:\n  return\n else:\n  y()", "x != 1"),
+        ("if not x:\n  return\n else:\n  y()", "x"),
+        ("if x < 1:\n  return\n else:\n  y()", "not x < 1"),
+        ("if x:\n  if a or b:\n   y()", "x and (a or b)"),
+    ],
+)
+def test_conditions_as_they_would_be_written(tests: str, condition: str) -> None:
+    function = parse("a.py", f"def f():\n {tests}\n").functions["f"]
+    assert next(s for s in function.statements if ast.unparse(s.node) == "y()").condition == condition
