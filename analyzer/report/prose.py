@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Sequence
 
 from analyzer.model.base import LEVELS, Text
@@ -17,8 +18,11 @@ from analyzer.report.phrases import phrase
 SENTENCES = 12
 #: Edits told in the one sentence about the whole change.
 HEADLINES = 2
-#: Longest span of code shown within a sentence.
+#: Longest span of code shown within a sentence, and how much of it may be what both sides share.
 SPAN = 100
+SHARED = 30
+#: Symbols named in one sentence about changes of no known kind.
+SYMBOLS = 6
 #: Which files a reader wants first.
 CATEGORY_ORDER = ("source", "kernel", "build", "ci", "data", "docs", "test")
 #: Which of a symbol's edits a reader wants first, by their nouns; the others follow.
@@ -27,12 +31,13 @@ NOUN_ORDER = ("copy", "in-place", "low-precision-round-trip", "index", "stride",
 
 def sentence(edit: Edit, among: Iterable[Edit] = ()) -> Text:
     """What an edit does, in both languages. `among`: the edits around it, for what they say about each other."""
+    before, after = _spans(edit.before, edit.after)
     return phrase(
         f"edits.{edit.kind}",
         who=code(edit.symbol) or Text(en="the module", zh="模块级代码"),
         count=edit.count,
-        before=_span(edit.before),
-        after=_span(edit.after),
+        before=before,
+        after=after,
         d=_whole(edit.detail),
         options=_options(edit),
         targets=[name for name in str(edit.detail.get("target", "")).split(", ") if name],
@@ -64,7 +69,7 @@ def join(sentences: Iterable[Text]) -> Text:
 
 
 def _of_file(file: FileChange) -> tuple[Text, ...]:
-    edits = _grouped(_ordered(file.edits))
+    edits = _grouped(_ordered(edit for edit in file.edits if not (file.notes and _is_api_rename(edit))))
     told = [sentence(edit, file.edits) for edit in edits[:SENTENCES]]
     if len(edits) > SENTENCES:
         told.append(phrase("notes.more-edits", count=len(edits) - SENTENCES))
@@ -75,7 +80,24 @@ def _of_file(file: FileChange) -> tuple[Text, ...]:
     if file.unread:
         told.append(phrase("notes.unread", why=file.unread))
     told += file.notes
-    return tuple(told) or (phrase("notes.no-meaning", added=file.added, removed=file.removed),)
+    if not told:
+        symbols = [symbol.name for symbol in file.symbols]
+        return (_unrecognised("notes.unrecognised", symbols, added=file.added, removed=file.removed),)
+    said = " ".join(one.en for one in told)
+    others = [symbol.name for symbol in file.symbols if code(symbol.name) not in said]
+    if others and len(edits) <= SENTENCES and file.status == "modified":
+        told.append(_unrecognised("notes.others-changed", others))
+    return tuple(told)
+
+
+def _unrecognised(key: str, symbols: list[str], **more: int) -> Text:
+    """What changed without an edit of a known kind: its lines are for a reader to judge."""
+    return phrase(key, symbols=symbols[:SYMBOLS], more=max(len(symbols) - SYMBOLS, 0), **more)
+
+
+def _is_api_rename(edit: Edit) -> bool:
+    """Whether an edit is told by the file's note on parameters that callers may name."""
+    return edit.kind == "parameter-changed" and bool(edit.detail.get("renamed")) and not edit.detail.get("kernel")
 
 
 def _rank(edit: Edit) -> int:
@@ -183,6 +205,21 @@ def _options(edit: Edit) -> list[dict[str, str]]:
     ]
 
 
-def _span(text: str) -> str:
-    shown = line(text)
-    return code(shown if len(shown) <= SPAN else shown[: SPAN - 1] + "…")
+def _plain(text: str) -> str:
+    """Code in the parser's own layout, without parentheses that say nothing; other text as it is."""
+    try:
+        return line(ast.unparse(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+
+
+def _spans(before: str, after: str) -> tuple[str, str]:
+    """Both sides of an edit as code; what long ones share at their beginning is left out, so that they differ."""
+    texts = [line(before), line(after)]
+    shared = 0
+    if all(texts) and max(map(len, texts)) > SPAN:
+        texts = [_plain(text) for text in texts]
+        shared = next((i for i, (x, y) in enumerate(zip(*texts, strict=False)) if x != y), min(map(len, texts)))
+    skipped = max(shared - SHARED, 0)
+    shown = ["…" + text[skipped:] if skipped else text for text in texts]
+    return tuple(code(text if len(text) <= SPAN else text[: SPAN - 1] + "…") for text in shown)

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.findings.kinds import KINDS
-from analyzer.model.change import Change, Edit, FileChange
+from analyzer.model.base import Text
+from analyzer.model.change import Change, Edit, FileChange, Symbol
 from analyzer.report.phrases import LANGUAGES, keys
 from analyzer.report.prose import SENTENCES, sentence, steps
 
@@ -198,3 +199,33 @@ def test_what_reads_the_same_is_told_once() -> None:
     edits = tuple(edit("index-narrowed", detail={"bits": 64, "target": name}) for name in ("row", "col"))
     (step,) = steps(Change(files=(FileChange(path="a.py", status="modified", edits=edits),)), ())
     assert [one.en for one in step.sentences] == ["2 indices of `Sampler.apply` are no longer cast to 64 bits."]
+
+
+def _told(*edits: Edit, names: tuple[str, ...], notes: tuple[Text, ...] = ()) -> list[str]:
+    symbols = tuple(Symbol(name=name, kind="function", change="body") for name in names)
+    file = FileChange(
+        path="mini/ops.py", status="modified", added=1, removed=2, symbols=symbols, edits=edits, notes=notes
+    )
+    return [one.en for one in steps(Change(files=(file,)), [])[0].sentences]
+
+
+def test_lines_without_a_known_edit_are_not_called_meaningless() -> None:
+    """A file whose edits are of no known kind says so, and names what changed."""
+    assert _told(names=("draw",)) == ["1 line is added, 2 removed in `draw`; no edit of a kind that is recognised."]
+    told = _told(edit("barrier-added"), names=("Sampler.apply", "draw"))
+    assert told[1:] == ["Lines of `draw` changed too, without an edit of a kind that is recognised."]
+    assert len(_told(edit("barrier-added"), names=("Sampler.apply",))) == 1
+
+
+def test_a_renamed_parameter_is_told_once() -> None:
+    """The note on callers that name the parameter stands for the edit."""
+    detail = {"renamed": True, "name_before": "a", "name_after": "b"}
+    note = Text(en="`Sampler.apply`: parameter `a` is now called `b`.", zh="`Sampler.apply` 的参数 `a` 改名为 `b`。")
+    assert _told(edit("parameter-changed", detail=detail), names=(), notes=(note,)) == [note.en]
+
+
+def test_long_sides_show_where_they_differ() -> None:
+    """What both sides of a long edit share is left out."""
+    load = f"x = tl.load({' + '.join(f'offset_{i}' for i in range(20))})"
+    said = sentence(edit("operator-changed", before=load, after=load.replace("= ", "= (\n", 1) + " / t)")).en
+    assert "/ t`" in said and "offset_3" not in said
