@@ -44,7 +44,7 @@ app = typer.Typer(
 Rev = Annotated[str, typer.Argument(metavar="REV", help="The revision to analyze: any name that Git resolves.")]
 BundleFile = Annotated[Path, typer.Argument(metavar="BUNDLE", help="What `analyze plan` wrote.")]
 Base = Annotated[str | None, typer.Option(metavar="REV", help="The exact other end. Default: REV's first parent.")]
-Repo = Annotated[Path, typer.Option(metavar="PATH", help="The repository, a work tree or a bare one.")]
+Repo = Annotated[Path, typer.Option(metavar="PATH", help="A work tree or a bare repository.")]
 Profile = Annotated[str | None, typer.Option(metavar="NAME", help="See `analyze profiles`. Default: detected.")]
 Conversation = Annotated[Path | None, typer.Option(metavar="FILE", help="The PR's conversation, as JSON.")]
 Lang = Annotated[str | None, typer.Option(metavar="en|zh", help="The terminal's language; files come in both.")]
@@ -102,7 +102,10 @@ def plan_command(
     only: Only = None,
     seed: Seed = None,
 ) -> None:
-    """What the change means, and a bundle of all that `check` needs. Has Git; runs nothing of the change."""
+    """What the change means, and a bundle of all that `check` needs.
+
+    Reads Git; runs nothing of the change.
+    """
     flags = {"profile": profile, "only": only, "seed": seed, "device": "auto"}
     request = Request(rev, base, flags, read_conversation(pr_json) if pr_json else None)
     with _progress() as progress:
@@ -151,7 +154,10 @@ def report_command(
 
 @app.command("doctor")
 def doctor_command(as_json: AsJson = False) -> None:
-    """What this machine can do: Git, torch, Triton, GPU, isolation, targets to compile for, the interpreter."""
+    """What this machine can measure.
+
+    Git, torch, Triton, GPU, isolation, targets to compile for, the interpreter.
+    """
     with _progress() as progress:
         found = examination.examine(progress)
     if as_json:
@@ -166,7 +172,7 @@ def demo_command(
     device: Device = None,
     lang: Lang = None,
 ) -> None:
-    """Builds a small repository of our own and analyzes three changes of it."""
+    """Analyzes three changes of a small repository of our own."""
     console = Console()
     pipeline.writable(out)
     for title, analyze in demonstration.changes(out, {"device": device, "lang": lang}):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rich.table import Table
 
-_EXTRA = "pip install 'kernel-change-analyzer[checks]'"
+_EXTRA = "pip install torch triton numpy scipy"
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 
 

@@ -43,8 +43,8 @@ def check(bundle: Bundle, options: CheckOptions, progress: Callable[[str], None]
     started = time.monotonic()
     if importlib.util.find_spec("torch") is None:
         reason = Text(
-            en="torch is not installed: pip install 'kernel-change-analyzer[checks]'",
-            zh="未安装 torch：pip install 'kernel-change-analyzer[checks]'",
+            en="torch is not installed: pip install torch triton numpy scipy",
+            zh="未安装 torch：pip install torch triton numpy scipy",
         )
         return Evidence(
             bundle=bundle.digest,
