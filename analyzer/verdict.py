@@ -114,8 +114,22 @@ class _Facts:
         return self.plan.is_revert and not self.missing and self.measured
 
     @property
+    def unjudged(self) -> tuple[str, ...]:
+        """Kernels that changed without an edit of a known kind, where no check answered either."""
+        if self.measured:
+            return ()
+        files = [file for file in self.plan.change.files if file.category in ("source", "kernel")]
+        edited = {(edit.path, edit.symbol) for edit in self.plan.change.edits}
+        return tuple(
+            symbol.name
+            for file in files
+            for symbol in file.symbols
+            if symbol.kind == "kernel" and symbol.change == "body" and (file.path, symbol.name) not in edited
+        )
+
+    @property
     def good(self) -> bool:
-        if self.failed or self.missing:
+        if self.failed or self.missing or self.unjudged:
             return False
         return self.settled_revert or not self.at_least("medium")
 
@@ -159,6 +173,8 @@ def _reasons(action: Action, facts: _Facts) -> tuple[Text, ...]:
     told = {check.check for check in facts.failed}
     weighed = [check for check in facts.changed if check.check in WEIGHED and check.check not in told]
     reasons += [_check_reason(check) for check in worst(weighed) if check is not price]
+    if facts.unjudged:
+        reasons.append(phrase("verdict.unjudged", kernels=facts.unjudged))
     if facts.missing:
         reasons.append(phrase("verdict.not-run", checks=facts.missing))
     elif action in ("merge", "keep") and facts.passed:
@@ -242,12 +258,15 @@ def _to_proceed(action: Action, facts: _Facts) -> tuple[Text, ...]:
     run = (phrase("verdict.run", checks=facts.missing),) if facts.missing else ()
     if action == "unsure":
         rules = tuple(dict.fromkeys(finding.rule for finding in facts.at_least("medium")))
-        return run or (phrase("verdict.read", rules=rules),)
+        steps = run or ((phrase("verdict.read", rules=rules),) if rules else ())
+        return steps or (phrase("verdict.judge", kernels=facts.unjudged),)
     serious = facts.at_least("high") or facts.at_least("medium")
     covered = {finding.family for finding in serious}
     fixes = [finding.instead for finding in serious]
     fixes += [fix for check in facts.failed if not covered & set(families(check.check)) and (fix := remedy(check))]
     steps = [*run, *fixes] if action == "review" else [*fixes, *run]
+    if facts.unjudged and not steps:
+        steps = [phrase("verdict.judge", kernels=facts.unjudged)]
     return tuple(dict.fromkeys(steps))
 
 

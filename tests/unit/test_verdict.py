@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from analyzer.findings.checks import rate
 from analyzer.model.base import LEVELS, Text
-from analyzer.model.change import Change, Related, State, Subject
+from analyzer.model.change import Change, Edit, FileChange, Related, State, Subject, Symbol
 from analyzer.model.evidence import Check, Evidence
 from analyzer.model.finding import Finding
 from analyzer.model.plan import Plan, PlannedCheck
@@ -44,12 +44,13 @@ def judge(
     findings: tuple[Finding, ...] = (),
     checks: tuple[Check, ...] | None = PASSED,
     planned: tuple[str, ...] = ("mutation", "kept-set", "latency"),
+    files: tuple[FileChange, ...] = (),
     **more: object,
 ) -> Recommendation:
     subject = Subject(repository="r", base="a" * 40, head="b" * 40, state=state)
     plan = Plan(
         subject=subject,
-        change=Change(files=()),
+        change=Change(files=files),
         profile="generic",
         checks=tuple(PlannedCheck(check=name, probe="p", symbols=("s",)) for name in planned),
         **more,
@@ -192,3 +193,16 @@ def test_failed_checks_raise_the_level_and_changed_ones_do_not() -> None:
     assert level((), [check("kept-set", "fail")]) == "high"
     assert level((), [check("index-width", "crash")]) == "critical"
     assert level((), [RISE, check("token-flips", "changed"), *PASSED]) == "none"
+
+
+@pytest.mark.parametrize(("state", "action", "settled"), [("open", "review", "merge"), ("merged", "unsure", "keep")])
+def test_a_kernel_that_nothing_judges_is_no_merge(state: State, action: str, settled: str) -> None:
+    """A kernel whose change is of no known kind and that no check ran on is neither good nor bad."""
+    edit = Edit(kind="barrier-added", path="k.py", symbol="kernel")
+    symbols = (Symbol(name="kernel", kind="kernel", change="body"),)
+    file = FileChange(path="k.py", status="modified", category="kernel", symbols=symbols)
+    told = judge(state, checks=None, planned=(), files=(file,))
+    assert told.action == action and "`kernel`" in told.reasons[0].en and "`kernel`" in told.to_proceed[0].en
+    assert judge(state, planned=(), files=(file,)).action == settled
+    known = file.model_copy(update={"edits": (edit,)})
+    assert judge(state, checks=None, planned=(), files=(known,)).action == settled
