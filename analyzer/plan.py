@@ -18,13 +18,12 @@ from analyzer.change.facts import FileFacts, SourcePair, change_edits
 from analyzer.change.repository import Entry, Pair, Repository
 from analyzer.change.snippets import snippets
 from analyzer.checks.stage import choose
-from analyzer.errors import UsageError
 from analyzer.findings.engine import find, load_rules
 from analyzer.history.reverts import relations
 from analyzer.history.subject import describe, with_conversation
 from analyzer.model.base import Text
 from analyzer.model.change import Change, FileChange, Related, Subject
-from analyzer.model.plan import Plan, Probe, Revision
+from analyzer.model.plan import Plan, Revision
 from analyzer.settings import Settings
 
 Progress = Callable[[str], None]
@@ -65,7 +64,7 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
         )
         related = history.result()
     findings = find(load_rules(chosen.rules, settings.FILE), change, chosen)
-    probes, checks, kernels = choose(_distinct(*profile.probes, *chosen.probes), change, chosen.only)
+    probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
 
     subject = describe(repository, pair, related)
     notes = (*subject.notes, *noted, *_settings_edited(entries))
@@ -118,14 +117,6 @@ def _settings(repository: Repository, pair: Pair, request: Request) -> tuple[Set
             ),
         )
     return settings.settle(content, f"{settings.FILE} at {pair.base[:10]}", request.flags), notes
-
-
-def _distinct(*probes: Probe) -> tuple[Probe, ...]:
-    """The probes; a UsageError where two have one name, which their records and folders go by."""
-    for number, probe in enumerate(probes):
-        if any(probe.name == other.name for other in probes[:number]):
-            raise UsageError(f"{settings.FILE}: probes: {probe.name!r} is declared twice")
-    return probes
 
 
 def _settings_edited(entries: tuple[Entry, ...]) -> tuple[Text, ...]:

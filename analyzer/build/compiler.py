@@ -97,7 +97,14 @@ class _Task:
         self._mode: Mode | None = None
 
     def trace(self) -> Trace:
-        """The call's launches and predicted peak, in the first mode in which it can be imported."""
+        """The call's launches and predicted peak. What a process hands back may be anything: that ends this one."""
+        try:
+            return self._trace()
+        except Exception as error:
+            return Trace(failure="raised", error=_misfit(error))
+
+    def _trace(self) -> Trace:
+        """In the first mode in which it can be imported."""
         probe, failures = self.want.probe, []
         numbers = probe.cases.get("memory") or next(iter(probe.cases.values()))
         for mode in self.compiler.workspace.order(probe, compiling=True):
@@ -123,6 +130,12 @@ class _Task:
             "mode": self._mode,
             "bridges": workspace.place(self.revision, probe, self._mode)[0].bridges,
         }
+        try:
+            return self._build(kernel, architecture, facts)
+        except Exception as error:
+            return Build(outcome="failed", reason=_misfit(error), **facts)
+
+    def _build(self, kernel: str, architecture: str, facts: dict[str, Any]) -> Build:
         launch, forced, reason = self._launch(kernel)
         if launch is None:
             return Build(outcome="failed", reason=reason, **facts)
@@ -172,9 +185,8 @@ class _Task:
         ]  # fmt: skip
         key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
         path = compiler.cache / f"{key}.json" if compiler.cache else None
-        if path is not None and path.exists():
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            return Result(stored["data"], stored["failure"], stored["error"]), True
+        if path is not None and (stored := _stored(path)):
+            return stored, True
         with compiler.worker(self.revision, probe, self._mode) as worker:
             result = worker.step(step, probe, numbers or {}, self.want.dtype, compiler.seed, limit, **more)
             if result.ok and step == "compile":
@@ -186,6 +198,19 @@ class _Task:
                 part.write_text(json.dumps({"data": result.data, "failure": result.failure, "error": result.error}))
                 part.replace(path)
         return result, False
+
+
+def _misfit(error: Exception) -> str:
+    return f"what was handed back does not fit: {type(error).__name__}: {str(error)[:300]}"
+
+
+def _stored(path: Path) -> Result | None:
+    """A result of the cache, None where there is none that can be read: others write there too."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return Result(dict(stored["data"]), stored["failure"], str(stored["error"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _with_resources(data: dict[str, Any], out: Path) -> dict[str, Any]:

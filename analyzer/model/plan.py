@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from analyzer.model.base import Document, Record
 from analyzer.model.change import Change, Related, Subject
@@ -64,7 +64,7 @@ class Probe(Record):
     result: str = "return"
     parameters: dict[str, Scalar] = {}
     dtypes: tuple[Dtype, ...] = Field(("bf16", "fp32"), min_length=1)
-    cases: dict[str, dict[str, int]] = Field(min_length=1)
+    cases: dict[str, dict[str, PositiveInt]] = Field(min_length=1)
     output: Literal["masked-logits", "tensor"] = "masked-logits"
     oracle: Oracle | None = None
     may_write: tuple[str, ...] = ()

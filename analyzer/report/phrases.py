@@ -37,7 +37,7 @@ def phrase(key: str, /, **data: Any) -> Text:
 
 
 def phrase_if_known(key: str, /, **data: Any) -> Text | None:
-    """As `phrase`; None where there is no such key, a figure that it needs is missing or cannot be used, or it is empty."""
+    """As `phrase`; None where there is no such key, a figure that it needs is missing or of no use, or it is empty."""
     try:
         text = phrase(key, **data)
     except (KeyError, UndefinedError, TypeError, ArithmeticError):

@@ -88,6 +88,7 @@ NONSENSE = [
     {"dtypes": []},
     {"dtypes": ["fp99"]},
     {"cases": {}},
+    {"cases": {"parity": {"rows": 0, "vocab": 64}}},
     {"checks": []},
     {"inputs": [{"name": "x", "dtype": "float99"}]},
 ]
