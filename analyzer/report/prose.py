@@ -58,7 +58,11 @@ def one_line(plan: Plan) -> Text:
     if target:
         exact = any(r.relation == "exact-inverse-of" and name_of(r) == name_of(target) for r in plan.related)
         told.append(phrase("summary.reverts", what=name_of(target), exact=exact))
-    told += [sentence(edit, plan.change.edits) for edit in _strongest(plan)]
+    code_files = [file for file in plan.change.files if file.category in ("source", "kernel") and file.symbols]
+    if code_files and not any(file.edits for file in code_files):
+        told += _of_file(max(code_files, key=lambda file: file.added + file.removed))[:HEADLINES]
+    else:
+        told += [sentence(edit, plan.change.edits) for edit in _strongest(plan)]
     return join(told) if told else phrase("summary.no-edits", count=len(plan.change.files))
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from analyzer.findings.kinds import KINDS
 from analyzer.model.base import Text
-from analyzer.model.change import Change, Edit, FileChange, Symbol
+from analyzer.model.change import Change, Edit, FileChange, Subject, Symbol
+from analyzer.model.plan import Plan
 from analyzer.report.phrases import LANGUAGES, keys
-from analyzer.report.prose import SENTENCES, sentence, steps
+from analyzer.report.prose import SENTENCES, one_line, sentence, steps
 
 SIDES = ("before", "after")
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -229,3 +230,16 @@ def test_long_sides_show_where_they_differ() -> None:
     load = f"x = tl.load({' + '.join(f'offset_{i}' for i in range(20))})"
     said = sentence(edit("operator-changed", before=load, after=load.replace("= ", "= (\n", 1) + " / t)")).en
     assert "/ t`" in said and "offset_3" not in said
+
+
+def test_code_comes_before_tests_in_the_one_sentence() -> None:
+    """A change whose code has no edit of a known kind is not summed up by the tests that it adds."""
+    test = Edit(kind="test-added", path="test_ops.py", symbol="test_draw")
+    symbols = (Symbol(name="draw", kind="kernel", change="body"),)
+    files = (
+        FileChange(path="ops.py", status="modified", category="kernel", added=2, removed=1, symbols=symbols),
+        FileChange(path="test_ops.py", status="modified", category="test", edits=(test,)),
+    )
+    subject = Subject(repository="r", base="a" * 40, head="b" * 40, state="open")
+    told = one_line(Plan(subject=subject, change=Change(files=files), profile="generic"))
+    assert "`draw`" in told.en and "test_draw" not in told.en
