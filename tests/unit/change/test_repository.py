@@ -286,3 +286,13 @@ def test_repository_of_another_user(repository):
         os.chown(path, 12345, 12345)
     with pytest.raises(UsageError, match=r"safe\.directory"), repository.open():
         pass
+
+
+def test_many_words_are_found_as_one_is(repository, monkeypatch):
+    """However many searches it takes, each line is there as often as the file has it."""
+    head = repository.commit({"a.py": "one two\none two\nthree\none\n"})
+    with Repository.open(repository.folder) as opened:
+        whole = sorted(opened.grep(head, "one", "two", "three"))
+        monkeypatch.setattr("analyzer.change.repository._PATTERNS", 1)
+        assert sorted(opened.grep(head, "one", "two", "three")) == whole
+    assert whole == [("a.py", "one"), ("a.py", "one two"), ("a.py", "one two"), ("a.py", "three")]
