@@ -38,15 +38,25 @@ class Outcome:
 def run(repository: Path, request: Request, out: Path | None, progress: Progress) -> Outcome:
     """The whole job on one machine. `out` gets the report, and the bundle and the evidence that it rests on."""
     with Repository.open(repository) as opened:
-        out = writable(out or REPORTS / opened.resolve(request.revision)[:10])
+        out = writable(out or _own_folder(opened.resolve(request.revision)[:10]))
         bundle, settings = planning.make(opened, request, progress)
     evidence = None
+    for name in ("bundle.tar.gz", "evidence.json"):  # an earlier run's do not belong to this report
+        (out / name).unlink(missing_ok=True)
     if settings.device != "none":
         bundle.write(out / "bundle.tar.gz")
         evidence = check(bundle, settings, progress)
         evidence.dump(out / "evidence.json")
     progress("writing the report")
     return Outcome(*report(bundle, evidence, request.conversation, out), settings)
+
+
+def _own_folder(name: str) -> Path:
+    """A folder below `REPORTS`, which Git is told to leave alone."""
+    writable(REPORTS)
+    if not (REPORTS / ".gitignore").exists():
+        (REPORTS / ".gitignore").write_text("*\n", encoding="utf-8")
+    return REPORTS / name
 
 
 def plan(repository: Path, request: Request, target: Path, progress: Progress) -> Bundle:
