@@ -14,6 +14,7 @@ import yaml
 
 from analyzer.bundle import Bundle
 from analyzer.checks.choose import choose
+from analyzer.errors import UsageError
 from analyzer.findings.checks import rate
 from analyzer.model.base import Text
 from analyzer.model.evidence import Check, Evidence, Specialization
@@ -75,8 +76,11 @@ def check(bundle: Bundle, options: CheckOptions, progress: Callable[[str], None]
 
 
 def profile(bundle: Bundle) -> Profile:
-    """The profile that travelled in the bundle, not the installed one."""
-    return Profile.model_validate({"name": bundle.plan.profile, **(yaml.safe_load(bundle.profile) or {})})
+    """The profile that travelled in the bundle, not the installed one; a UsageError where it is none."""
+    try:
+        return Profile.model_validate({"name": bundle.plan.profile, **(yaml.safe_load(bundle.profile) or {})})
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise UsageError(f"the bundle's profile cannot be read: {str(error).splitlines()[0]}") from None
 
 
 def planned_probe(bundle: Bundle, planned: PlannedCheck) -> Probe | None:
