@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -236,6 +237,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 def main() -> None:
     """The console script: one line on standard error for whatever goes wrong."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds: children end, scratch folders go
     sys.exit(invoke(sys.argv[1:]))
 
 

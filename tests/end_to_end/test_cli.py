@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -225,3 +228,15 @@ def test_help_and_version(capsys):
     assert capsys.readouterr().out == shown
     assert run("--version") == 0
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_a_termination_leaves_nothing(change, tmp_path):
+    """A run that is told to end leaves no scratch folder."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    code = "import os, signal; from analyzer import cli, pipeline\n"
+    code += "pipeline.planning.make = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\ncli.main()"
+    command = [sys.executable, "-c", code, "main", "--repo", str(change)]
+    done = subprocess.run(command, env={**os.environ, "TMPDIR": str(scratch)}, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (143, b"")
+    assert not list(scratch.iterdir())
