@@ -32,15 +32,15 @@ def capabilities(interpreter: str = sys.executable, readable: tuple[Path, ...] =
     missing = []
     process = _reason_against(namespaces(process=True, network=False))
     if process:
-        missing.append(f"no process namespace: {process}")
+        missing.append(f"no process namespace ({process})")
     network = process or _reason_against(namespaces(process=True, network=True))
     if network:
-        missing.append(f"no network namespace: {network}")
+        missing.append(f"no network namespace ({network})")
     user = _reason_against_user(interpreter, readable)
     if user:
-        missing.append(f"not another user: {user}")
+        missing.append(f"the same user ({user})")
     if not Path("/proc/self/stat").exists():
-        missing.append("no limit of memory and processes: there is no /proc")
+        missing.append("no limit of memory and processes (there is no /proc)")
     return Isolation(
         pid_namespace=not process, network_namespace=not network, other_user=not user, missing=tuple(missing)
     )

@@ -8,6 +8,8 @@ from analyzer.model.base import Text
 from analyzer.model.evidence import Check
 
 NAME = "resources"
+#: What bounds how many programs run at once; the size of the code is told and is no change by itself.
+USED = ("registers", "stack_bytes", "shared_bytes")
 
 
 def run(run: ProbeRun) -> list[Check]:
@@ -34,9 +36,10 @@ def _compare(run: ProbeRun, kernel: Kernel) -> Check:
             en=f"{'more' if more else 'fewer'} spills: {before['stack_bytes']} → {after['stack_bytes']} bytes of stack",
             zh=f"寄存器溢出{'增加' if more else '减少'}：栈 {before['stack_bytes']} → {after['stack_bytes']} 字节",
         )
-    elif any(delta.values()):
-        reason = Text(en="no change in stack", zh="栈用量不变")
+    elif delta["registers"] or delta["shared_bytes"]:
+        reason = Text(en="no spills come or go", zh="寄存器溢出没有变化")
     else:
-        reason = Text(en="the same resources", zh="资源用量相同")
-    outcome = "changed" if any(delta.values()) else "pass"
+        size = f"{delta['code_bytes']:+,}"
+        reason = Text(en=f"the same resources, {size} bytes of code", zh=f"资源用量相同，代码 {size} 字节")
+    outcome = "changed" if any(delta[name] for name in USED) else "pass"
     return run.record_kernel(NAME, kernel, outcome, reason, base=before, head=after, delta=delta)

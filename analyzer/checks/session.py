@@ -89,24 +89,22 @@ class Session:
 
     def _checks(self, probe: Probe, dtype: str, planned: list[PlannedCheck]) -> Iterator[Check]:
         """Records of a probe's checks at one dtype; what cannot run here says why."""
-        run: ProbeRun | None = None
+        run = self._probe_run(probe, dtype)
         for item in planned:
-            reason = self._obstacle(probe, dtype, item.check)
-            if reason is not None:
-                yield not_run(item, probe, dtype, reason)
-                continue
-            self.progress(f"{item.check}: {probe.name}, {dtype}")
-            run = run or self._probe_run(probe, dtype)
             yield from self._attempt(item, run)
         self.workspace.clear()
 
     def _attempt(self, item: PlannedCheck, run: ProbeRun) -> list[Check]:
-        """A check's records. What the code under test hands back may be anything: that ends one check, not the run."""
+        """A check's records. What fails on the way (a revision's code may be anything) ends one check, not the run."""
         try:
+            reason = self._obstacle(run.probe, run.dtype, item.check)
+            if reason is not None:
+                return [not_run(item, run.probe, run.dtype, reason)]
+            self.progress(f"{item.check}: {run.probe.name}, {run.dtype}")
             return CHECKS[item.check](run)
         except Exception as error:
             text = f"{type(error).__name__}: {str(error)[:300]}"
-            reason = Text(en=f"what was handed back does not fit: {text}", zh=f"返回的数据不符合要求：{text}")
+            reason = Text(en=f"could not be finished: {text}", zh=f"未能完成：{text}")
             return [run.record(item.check, "inconclusive", reason)]
 
     def _obstacle(self, probe: Probe, dtype: str, check: str) -> Text | None:

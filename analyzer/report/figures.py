@@ -58,7 +58,8 @@ def _result(check: Check) -> Text:
     """Figures where they tell it, the check's own reason where it failed or has no figures."""
     said = None if check.outcome in SPOKEN else _said(check, "result")
     parts = [said] if said else []
-    if check.reason.en and (not said or check.outcome in ("fail", "pre-existing")):
+    told = said or (check.outcome not in SPOKEN and _said(check, "head"))
+    if check.reason.en and (not told or (not _said(check, "base") and check.outcome in ("fail", "pre-existing"))):
         parts.append(check.reason)
     return Text(en="; ".join(part.en for part in parts), zh="；".join(part.zh for part in parts))
 

@@ -154,17 +154,17 @@ def test_capabilities_say_what_is_missing_and_why(monkeypatch, tmp_path):
     found = capabilities.__wrapped__(sys.executable)
     assert not (found.pid_namespace or found.network_namespace or found.other_user)
     told = "\n".join(found.missing)
-    assert "no process namespace: unshare is not installed" in told and "no network namespace: unshare" in told
-    assert "not another user: " in told
+    assert "no process namespace (unshare is not installed" in told and "no network namespace (unshare" in told
+    assert "the same user (" in told
 
 
 def test_every_capability_is_had_or_missing_with_a_reason():
     """On this machine, whatever it is: what is not there is named."""
     found = capabilities()
     for had, name in (
-        (found.pid_namespace, "no process namespace: "),
-        (found.network_namespace, "no network namespace: "),
-        (found.other_user, "not another user: "),
+        (found.pid_namespace, "no process namespace ("),
+        (found.network_namespace, "no network namespace ("),
+        (found.other_user, "the same user ("),
     ):
         assert had != any(line.startswith(name) and len(line) > len(name) for line in found.missing)
 
