@@ -42,9 +42,9 @@ def run(run: ProbeRun) -> list[Check]:
     if abs(float(np.median(head) - np.median(base))) < FLOOR_MILLISECONDS:
         outcome, reason = "pass", Text(en="within 5 µs of base", zh="与 base 相差不到 5 微秒")
     elif low > GATE:
-        outcome, reason = "changed", Text(en=f"{percent:.0%} slower", zh=f"慢 {percent:.0%}")
+        outcome, reason = "changed", Text(en=f"{percent:.0%} more time", zh=f"耗时增加 {percent:.0%}")
     elif high < 1 / GATE:
-        outcome, reason = "changed", Text(en=f"{1 / ratio:.1f}× faster", zh=f"快 {1 / ratio:.1f} 倍")
+        outcome, reason = "changed", Text(en=f"{percent:.0%} less time", zh=f"耗时减少 {percent:.0%}")
     elif high <= GATE:
         outcome, reason = "pass", Text(en="not slower than base", zh="不比 base 慢")
     else:
