@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analyzer.findings.checks import order
 from analyzer.model.base import LEVELS, Text
 from analyzer.model.change import Related
-from analyzer.model.evidence import Check
+from analyzer.model.evidence import BAD_OUTCOMES, Check
 from analyzer.report.phrases import DASH, gib, phrase, phrase_if_known
 
 #: Outcomes whose own reason says more than figures do.
@@ -76,9 +76,11 @@ def where(check: Check) -> Text:
 
 
 def worst(checks: Iterable[Check]) -> list[Check]:
-    """Of each check the record with the largest figure, in order of severity and of what tells most."""
-    ranked = sorted(checks, key=lambda c: (-LEVELS.index(c.severity), order(c.check), -_magnitude(c)))
-    return list({check.check: check for check in reversed(ranked)}.values())[::-1]
+    """Of each check one record, failed before others, then the largest; in order of severity and of what tells most."""
+    first: dict[str, Check] = {}
+    for check in sorted(checks, key=lambda c: (c.outcome not in BAD_OUTCOMES, -_magnitude(c))):
+        first.setdefault(check.check, check)
+    return sorted(first.values(), key=lambda c: (-LEVELS.index(c.severity), order(c.check)))
 
 
 def _magnitude(check: Check) -> float:

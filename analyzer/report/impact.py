@@ -52,8 +52,8 @@ def impact(plan: Plan, checks: Sequence[Check]) -> Impact:
 
 
 def tags(findings: Iterable[Finding], checks: Iterable[Check]) -> tuple[Text, ...]:
-    """The tags of measurements and of findings above info, each once, those of the strongest first."""
-    rated = [(check.severity, check.tags) for check in checks]
+    """The tags of measurements (of each check the largest) and of findings above info, those of the strongest first."""
+    rated = [(check.severity, check.tags) for check in worst(checks)]
     rated += [(finding.severity, finding.tags) for finding in findings if finding.severity != "info"]
     rated.sort(key=lambda pair: -LEVELS.index(pair[0]))
     return tuple(dict.fromkeys(tag for _, its in rated for tag in its))

@@ -148,6 +148,7 @@ def test_only_the_worst_record_of_a_check_is_a_reason() -> None:
     small = check("kept-set", delta={"rows_differing": 1, "rows": 8}, specialization=Specialization(dtype="fp32"))
     large = check("kept-set", delta={"rows_differing": 5, "rows": 8}, specialization=Specialization(dtype="bf16"))
     tiny = check("latency", base={"ms": 0.02}, head={"ms": 0.06}, delta={"ratio": 3.0})
+    tiny = tiny.model_copy(update={"severity": "low"})
     long = check("latency", base={"ms": 23.6}, head={"ms": 13.7}, delta={"ratio": 0.58})
     assert worst([tiny, small, long, large]) == [large, long]
 
