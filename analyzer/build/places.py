@@ -23,6 +23,8 @@ Mode = Literal["package", "slice"]
 class Workspace:
     """Trees and workers of a bundle's revisions below one scratch folder.
 
+    `broken_heads`: probe -> how head failed to import where base did not.
+
     `device`, `isolation` and `memory_bytes` are what every child gets. A worker is shared by all probes that run in
     package mode; a slice has a worker of its own.
     """
@@ -39,6 +41,7 @@ class Workspace:
         self._workers: dict[tuple[str, str, bool], Worker] = {}
         self._modes: dict[str, tuple[Mode | None, str]] = {}
         self._no_package = ""
+        self.broken_heads: dict[str, str] = {}
         self._serial = 0
         self._lock = threading.RLock()  # the compiler's threads share the places
 
@@ -119,6 +122,9 @@ class Workspace:
         for revision in ("base", "head"):
             result = self.load(revision, probe, mode)
             if not result.ok:
+                # A module that is not installed here says nothing of the change.
+                if revision == "head" and not result.error.startswith("ModuleNotFoundError"):
+                    self.broken_heads[probe.name] = f"{mode}: {result.error}"
                 return f"{revision} cannot be imported ({result.error})"
         return None
 

@@ -134,7 +134,7 @@ class ProbeRun:
         refuses the specialization cannot be compared, which is no fault where the change says so.
         """
         if base.ok and head.ok:
-            return None
+            return self._other_shape(check, base, head, case)
         if not base.ok and not head.ok:
             outcome = "not-run" if {base.failure, head.failure} <= {"refused", "raised"} else "pre-existing"
             both = base.error if base.error == head.error else f"base {base.error}; head {head.error}"
@@ -158,6 +158,17 @@ class ProbeRun:
             reason = Text(en=f"head does not end the call: {head.error}", zh=f"head 未能完成调用：{head.error}")
         figures = {side: {"failure": r.failure or "", "error": r.error} for side, r in (("base", base), ("head", head))}
         return self.record(check, outcome, reason, case, base=figures["base"], head=figures["head"])
+
+    def _other_shape(self, check: str, base: Result, head: Result, case: str) -> Check | None:
+        """A failure where head returns another shape than base; None for calls that hand back no output."""
+        shapes = [result.data.get("output", {}).get("shape") for result in (base, head)]
+        if shapes[0] == shapes[1]:
+            return None
+        reason = Text(
+            en=f"head returns the shape {shapes[1]}, base {shapes[0]}",
+            zh=f"head 返回的形状为 {shapes[1]}，base 为 {shapes[0]}",
+        )
+        return self.record(check, "fail", reason, case)
 
 
 CheckFunction = Callable[[ProbeRun], "list[Check]"]

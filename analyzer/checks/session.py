@@ -98,6 +98,12 @@ class Session:
         """A check's records. What fails on the way (a revision's code may be anything) ends one check, not the run."""
         try:
             reason = self._obstacle(run.probe, run.dtype, item.check)
+            broken = self.workspace.broken_heads.get(run.probe.name)
+            if broken and item.check == hang.NAME:
+                text = Text(
+                    en=f"head cannot be imported, base can: {broken}", zh=f"head 无法导入而 base 可以：{broken}"
+                )
+                return [run.record(hang.NAME, "fail", text)]
             if reason is not None:
                 return [not_run(item, run.probe, run.dtype, reason)]
             self.progress(f"{item.check}: {run.probe.name}, {run.dtype}")

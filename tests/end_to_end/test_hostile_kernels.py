@@ -45,6 +45,16 @@ MISDEEDS = {
         "    return logits.masked_fill_(logits < kth, float('-inf'))\n"
     ),
 }
+MISDEEDS |= {
+    "none": "    return None\n",
+    "shape": GOOD.replace("return logits", "return logits[:4]").replace("logits < kth", "logits[:4] < kth[:4]"),
+    "import": GOOD.replace("topk(k,", "topk(k + 0,") + "\n\nLIMIT = mask.limit\n",
+    "garbage": (
+        "    import glob, os\n\n"
+        "    for path in glob.glob(os.environ['HOME'] + '/results.jsonl'):\n"
+        "        open(path, 'a').write('\\0{]\\n[1]\\n{\"id\": \"x\"}\\n')\n" + GOOD
+    ),
+}
 #: What `kept-set` and `mutation` come out as.
 EXPECTED = {
     "hang": ("hang", "hang"),
@@ -54,13 +64,18 @@ EXPECTED = {
     "exit": ("fail", "fail"),
     "survivor": ("pass", "pass"),
     "patches": ("pass", "fail"),
+    "none": ("fail", "fail"),
+    "shape": ("fail", "fail"),
+    "import": ("pass", "pass"),  # the slice leaves the line out
+    "garbage": ("pass", "pass"),
 }
 
 
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 def test_a_misdeed_is_a_result(repository, tmp_path, monkeypatch, misdeed):
     """Head hangs, dies, fills memory, raises, exits, leaves a process or patches torch; base does not."""
-    monkeypatch.setattr("analyzer.checks.probe_run.HANG_SECONDS", 4.0)
+    if misdeed == "hang":
+        monkeypatch.setattr("analyzer.checks.probe_run.HANG_SECONDS", 4.0)
     monkeypatch.setattr("analyzer.checks.session._half_of_memory", lambda: 2 << 30)
     repository.commit({".analyzer.yml": SETTINGS, "tiny/__init__.py": "", "tiny/sampler.py": HEAD + GOOD})
     head = repository.commit({"tiny/sampler.py": HEAD + MISDEEDS[misdeed]})
@@ -86,3 +101,21 @@ def _running(argument: str) -> list[str]:
         if argument.encode() in words:
             found.append(str(path))
     return found
+
+
+def test_a_head_that_cannot_be_imported_fails(repository, tmp_path):
+    """As a package head fails at import and base does not: said once, as a failure; the other checks are not run."""
+    settings = SETTINGS.replace("dtypes:", "modes: [package]\n    dtypes:")
+    repository.commit({".analyzer.yml": settings, "tiny/__init__.py": "", "tiny/sampler.py": HEAD + GOOD})
+    head = repository.commit({"tiny/sampler.py": HEAD + MISDEEDS["import"]})
+    out = tmp_path / "out"
+    assert cli.invoke(["run", head, "--repo", str(repository.folder), "--out", str(out), "--device", "cpu"]) == 0
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    found = {check["check"]: check for check in report["evidence"]["checks"]}
+    assert {name: check["outcome"] for name, check in found.items()} == {
+        "mutation": "not-run",
+        "kept-set": "not-run",
+        "hang": "fail",
+    }
+    assert "AttributeError" in found["hang"]["reason"]["en"] and "tiny/sampler.py:" in found["hang"]["reason"]["en"]
+    assert report["summary"]["recommendation"]["action"] not in ("merge", "keep")
