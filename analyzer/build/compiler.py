@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 from analyzer.build.cubin import resources
 from analyzer.build.places import Mode, Workspace
-from analyzer.build.workers import COMPILE_SECONDS, IMPORT_SECONDS, Result, Worker
+from analyzer.build.workers import COMPILE_SECONDS, IMPORT_SECONDS, WORKER, Result, Worker
 from analyzer.model.evidence import Build, Launch, Resources
 from analyzer.model.plan import Probe
 
@@ -181,7 +183,8 @@ class _Task:
         code = compiler.workspace.place(self.revision, probe, self._mode)[1]
         facts = [
             code, compiler.workspace.bundle.probes if self._mode == "package" else "", probe.model_dump(mode="json"),
-            self.want.dtype, step, more, numbers, self._mode, compiler.workspace.device, _versions(),
+            self.want.dtype, step, more, numbers, self._mode, compiler.workspace.device,
+            _surroundings(self._mode == "package"),
         ]  # fmt: skip
         key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
         path = compiler.cache / f"{key}.json" if compiler.cache else None
@@ -218,11 +221,12 @@ def _with_resources(data: dict[str, Any], out: Path) -> dict[str, Any]:
     return {**data, "resources": found.model_dump() if found else None}
 
 
-def _versions() -> list[str]:
-    found = []
-    for name in ("torch", "triton"):
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            found.append(f"{name} absent")
-    return found
+@cache
+def _surroundings(package: bool) -> list[str]:
+    """What a build rests on besides the revision's code: our worker, Python, torch and Triton; a package may import
+    anything that is installed, so for it all of that counts."""
+    worker = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(WORKER.glob("*.py")))).hexdigest()
+    names = ("torch", "triton", "numpy")
+    installed = {one.metadata["Name"] or "": one.version for one in distributions()}
+    counted = installed if package else {name: installed.get(name, "absent") for name in names}
+    return [worker, platform.python_version(), *sorted(f"{name} {found}" for name, found in counted.items())]
