@@ -1,7 +1,7 @@
 """Child processes for code that is not trusted: their own environment, group, namespaces, limits and end.
 
 A child writes to a log file and never to a pipe of ours, so that nothing it leaves behind can keep us waiting. A thread
-looks at its memory and its number of processes five times a second and ends all of it where that is too much: limits of
+looks at its memory and its number of processes ten times a second and ends all of it where that is too much: limits of
 address space (RLIMIT_AS) break CUDA, which reserves more than there is.
 """
 
@@ -36,7 +36,7 @@ INHERITED += ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
 INHERITED_PREFIX = "CUDA_"
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "KEY")
 
-WATCH_SECONDS = 0.2
+WATCH_SECONDS = 0.1
 SEND_SECONDS = 30.0
 #: How long the processes of a namespace may take to die together.
 _NAMESPACE_SECONDS = 10.0
@@ -232,6 +232,10 @@ class Child:
         _signal_group(self.pid, signal.SIGKILL)
         if not self._isolation.pid_namespace:
             self._sweep_family()
+        # What was killed may take a while to be gone: thousands of processes do.
+        deadline = time.monotonic() + _NAMESPACE_SECONDS
+        while procfs.near(self.pid) and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def _sweep_family(self) -> None:
         """End whoever left the group: first stop all that can be found, then none can escape."""
