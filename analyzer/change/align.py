@@ -231,11 +231,6 @@ class Alignment:
         return pairs
 
     @cached_property
-    def unmatched_base(self) -> list[int]:
-        """Statements of base that nothing in head equals or stands for."""
-        return [i for i in range(len(self.base_statements)) if i not in self.pairs]
-
-    @cached_property
     def same(self) -> bool:
         """Whether nothing differs but names."""
         return self.base_shapes == self.head_shapes

@@ -66,7 +66,6 @@ class Session:
                 if isinstance(value, torch.Tensor)
                 and value.untyped_storage().data_ptr() == output.untyped_storage().data_ptr()
             ],
-            "returned": prepared.result == "return",
             "sampled": tensors.write(sampled, self.out / f"{prefix}sampled") if sampled is not None else None,
         }
 
@@ -173,7 +172,7 @@ class Session:
                     return given[result]
                 return returned[0] if isinstance(returned, tuple) else returned
 
-            self._prepared[key] = SimpleNamespace(call=call, sample=sample, result=result)
+            self._prepared[key] = SimpleNamespace(call=call, sample=sample)
         return self._prepared[key]
 
 
