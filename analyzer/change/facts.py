@@ -16,7 +16,7 @@ from analyzer.change.edits import at, edits_of, make, match, merge
 from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
 from analyzer.change.parameters import signature_edits
-from analyzer.change.source import Function, Module, parse
+from analyzer.change.source import Function, Module, parse_both
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
 
@@ -63,8 +63,9 @@ def file_facts(path: str, base: str | None, head: str | None, previous_path: str
 def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFacts]:
     """The facts of all changed files, by path (of head, or of base for a file that was deleted)."""
     python = [f for f in files if f.path.endswith(".py")]
-    base = {f.previous_path or f.path: parse(f.previous_path or f.path, f.base) for f in python}
-    head = {f.path: parse(f.path, f.head) for f in python}
+    parsed = [parse_both(f.previous_path or f.path, f.base, f.path, f.head) for f in python]
+    base = {module.path: module for module, _ in parsed}
+    head = {module.path: module for _, module in parsed}
     renames = {f.previous_path: f.path for f in python if f.previous_path}
     whole = [f for f in python if not (base[f.previous_path or f.path].notes or head[f.path].notes)]
 

@@ -24,7 +24,8 @@ def is_library(func: ast.expr, caller: Function) -> bool:
 
 
 def _defines(module: Module, name: str) -> bool:
-    return name in module.classes or any(n.split(".")[-1] == name for n in module.functions)
+    whole = module.whole
+    return name in whole.classes or any(n.split(".")[-1] == name for n in whole.functions)
 
 
 class Resolver:
@@ -72,38 +73,38 @@ class Resolver:
         if owner:
             return self._method(owner, name, caller.module)
         methods = [
-            m.functions[q] for m in self.modules_with(name) for q in m.functions
-            if q.split(".")[-1] == name and m.functions[q].owner
+            m.whole.functions[q] for m in self.modules_with(name) for q in m.whole.functions
+            if q.split(".")[-1] == name and m.whole.functions[q].owner
         ]  # fmt: skip
         return methods[0] if len(methods) == 1 else None
 
     def _plain(self, name: str, caller: Function) -> Function | None:
-        functions = caller.module.functions
+        functions = caller.module.whole.functions
         nested = functions.get(f"{caller.name}.{name}")
         if nested or name in functions:
             return nested or functions[name]
-        if name in caller.module.classes:
+        if name in caller.module.whole.classes:
             return None
         dotted = caller.module.imports.get(name)
         return self._imported(dotted) if dotted else None
 
     def _imported(self, dotted: str) -> Function | None:
         module, _, name = dotted.rpartition(".")
-        candidates = [m for m in self.modules_with(name) if name in m.functions]
+        candidates = [m for m in self.modules_with(name) if name in m.whole.functions]
         tail = module.lstrip(".").replace(".", "/")
         exact = [m for m in candidates if tail and m.path.removesuffix(".py").removesuffix("/__init__").endswith(tail)]
         chosen = exact or candidates  # a re-export leads to the one place that defines the name
-        return chosen[0].functions[name] if len(chosen) == 1 else None
+        return chosen[0].whole.functions[name] if len(chosen) == 1 else None
 
     def _method(self, owner: str, name: str, near: Module, depth: int = 4) -> Function | None:
         """A class's method, or the nearest base's that has it."""
         simple = owner.split(".")[-1]
-        homes = [near] if simple in near.classes else []
+        homes = [near] if simple in near.whole.classes else []
         if not homes:
-            homes = [m for m in self.modules_with(simple) if simple in m.classes]
+            homes = [m for m in self.modules_with(simple) if simple in m.whole.classes]
         if len(homes) != 1 or not depth:
             return None
-        home = homes[0]
+        home = homes[0].whole
         for qualified in (f"{owner}.{name}", f"{simple}.{name}"):
             if qualified in home.functions:
                 return home.functions[qualified]
@@ -116,7 +117,7 @@ class Resolver:
     def _class_of(self, receiver: ast.expr, caller: Function) -> str:
         """The class of ``self.attribute`` or of a local, from the constructor or annotation that it comes from."""
         if isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name) and receiver.value.id == "self":
-            for function in caller.module.functions.values():
+            for function in caller.module.whole.functions.values():
                 if function.owner != caller.owner:
                     continue
                 for statement in function.statements:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TypeVar
 
+from analyzer.change.trim import trimmed
 from analyzer.model.base import Text
 
 R = TypeVar("R")
@@ -164,12 +165,25 @@ class Function:
 
 @dataclass(eq=False)
 class Module:
-    """One file of one revision. A file that cannot be parsed has no functions and a note."""
+    """One file of one revision. A file that cannot be parsed has no functions and a note.
+
+    `partial`: `tree` lacks the definitions that the other revision has as well (trim.py).
+    """
 
     path: str
     text: str
     tree: ast.Module = field(default_factory=lambda: ast.Module(body=[], type_ignores=[]))
     notes: tuple[Text, ...] = ()
+    partial: bool = False
+
+    @cached_property
+    def whole(self) -> Module:
+        """The file with all its definitions; those that this module has are the same objects there."""
+        if not self.partial:
+            return self
+        found = parse(self.path, self.text)
+        found.__dict__["functions"] = found.functions | self.functions
+        return found
 
     @cached_property
     def lines(self) -> list[str]:
@@ -283,11 +297,31 @@ def once(find: Callable[[Function], R]) -> Callable[[Function], R]:
     return found
 
 
+def parse_both(base_path: str, base: str | None, head_path: str, head: str | None) -> tuple[Module, Module]:
+    """Both sides of a file; of what they share only as much as the edits need."""
+    if base is None or head is None:
+        return parse(base_path, base), parse(head_path, head)
+    base, head = plain(base), plain(head)
+    parts = trimmed(base, head)
+    if parts is not None:
+        modules = [parse(path, part) for path, part in zip((base_path, head_path), parts, strict=True)]
+        if not any(module.notes for module in modules):
+            for module, text in zip(modules, (base, head), strict=True):
+                module.text, module.partial = text, True
+            return modules[0], modules[1]
+    return parse(base_path, base), parse(head_path, head)
+
+
+def plain(text: str) -> str:
+    """A source without byte-order mark, with the line ends that the parser counts."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+
+
 def parse(path: str, text: str | None) -> Module:
     """Read one side of a file; None is a file that this side has not."""
     if text is None:
         return Module(path, "")
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+    text = plain(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes of the code under analysis are not ours to report
