@@ -28,6 +28,7 @@ def load_rules(extra: Sequence[dict] = (), source: str = "") -> list[Rule]:
     """
     rules = list(_shipped())
     taken = {rule.id for rule in rules}
+    general = {rule.id for rule in rules if not rule.refines}
     for number, entry in enumerate(extra, start=1):
         where = f"{source or 'rules'}: rule {number}"
         try:
@@ -36,6 +37,8 @@ def load_rules(extra: Sequence[dict] = (), source: str = "") -> list[Rule]:
             raise UsageError(f"{where}: {said(error.errors()[0])}") from None
         if rule.id in taken:
             raise UsageError(f"{where}: the id {rule.id!r} is taken")
+        if rule.refines and rule.refines not in general:
+            raise UsageError(f"{where}: refines: no rule {rule.refines!r} that refines no other itself")
         taken.add(rule.id)
         rules.append(rule)
     return rules
@@ -53,12 +56,19 @@ def find(rules: Iterable[Rule], change: Change, settings: Any = None) -> tuple[F
     """
     silenced = set(getattr(settings, "silence", ()))
     waivers = tuple(getattr(settings, "waivers", ()))
+    rules = list(rules)
+    matched = {rule.id: [_matched(rule, file, change) for file in change.files] for rule in rules}
+    for rule in rules:  # a rule that refines another takes over the edits that both match
+        for fine, coarse in zip(matched[rule.id], matched.get(rule.refines or "", ()), strict=False):
+            for symbol, edits in fine.items():
+                coarse[symbol] = [edit for edit in coarse.get(symbol, ()) if edit not in edits]
     found = [
-        finding
+        _finding(rule, file, symbol, [*edits, *_companions(rule.match.also, symbol, file, change)])
         for rule in rules
         if rule.id not in silenced
-        for file in change.files
-        for finding in _of_file(rule, file, change)
+        for file, by_symbol in zip(change.files, matched[rule.id], strict=True)
+        for symbol, edits in by_symbol.items()
+        if edits
     ]
     found = [finding.model_copy(update={"waived_by": waived(finding, waivers)}) for finding in found]
     return tuple(sorted(found, key=lambda finding: -LEVELS.index(finding.severity)))
@@ -73,22 +83,23 @@ def _shipped() -> tuple[Rule, ...]:
     )
 
 
-def _of_file(rule: Rule, file: FileChange, change: Change) -> list[Finding]:
+def _matched(rule: Rule, file: FileChange, change: Change) -> dict[str, list[Edit]]:
+    """Symbol -> the file's edits that the rule matches, where what has to be there too is there."""
     by_symbol: dict[str, list[Edit]] = {}
     for edit in file.edits:
         if _fits(rule.match, edit, file):
             by_symbol.setdefault(edit.symbol, []).append(edit)
-    findings = []
-    for symbol, edits in by_symbol.items():
-        also, unless = rule.match.also, rule.match.unless
-        companions = _companions(also, symbol, file, change) if also else []
-        if (also and not companions) or (unless and _companions(unless, symbol, file, change)):
-            continue
-        findings.append(_finding(rule, file, symbol, [*edits, *companions]))
-    return findings
+    also, unless = rule.match.also, rule.match.unless
+    return {
+        symbol: edits
+        for symbol, edits in by_symbol.items()
+        if (not also or _companions(also, symbol, file, change)) and not _companions(unless, symbol, file, change)
+    }
 
 
-def _companions(pattern: Companion, symbol: str, file: FileChange, change: Change) -> list[Edit]:
+def _companions(pattern: Companion | None, symbol: str, file: FileChange, change: Change) -> list[Edit]:
+    if pattern is None:
+        return []
     where = change.files if pattern.scope == "change" else (file,)
     return [
         edit
@@ -100,11 +111,9 @@ def _companions(pattern: Companion, symbol: str, file: FileChange, change: Chang
 
 def _fits(pattern: Pattern, edit: Edit, file: FileChange) -> bool:
     return (
-        edit.kind in pattern.kinds
-        and edit.count >= pattern.count_min
+        pattern.allows(edit)
         and (not pattern.categories or file.category in pattern.categories)
         and (not pattern.symbol_kinds or _symbol_kind(edit, file) in pattern.symbol_kinds)
-        and all(edit.detail.get(key, False) in values for key, values in pattern.detail.items())
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from analyzer.findings.kinds import KINDS
 from analyzer.model.base import Record, Severity, Text
-from analyzer.model.change import Category
+from analyzer.model.change import Category, Edit
 from analyzer.model.plan import Scalar
 
 Family = Literal[
@@ -32,13 +33,16 @@ class Pattern(Record):
     """Which edits fit. An empty tuple asks for nothing.
 
     `symbol_kinds`: kinds of the symbol that the edit belongs to (``kernel``). `detail`: for each key the values of
-    which the edit's detail has one; a key that the edit lacks counts as false. `count_min`: the edit's least count.
+    which the edit's detail has one; a text is a glob, and a key that the edit lacks counts as false. `before` and
+    `after`: globs of which the span of that side matches one. `count_min`: the edit's least count.
     """
 
     kinds: tuple[str, ...] = Field(min_length=1)
     categories: tuple[Category, ...] = ("source", "kernel")
     symbol_kinds: tuple[str, ...] = ()
     detail: dict[str, tuple[Scalar, ...]] = {}
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     count_min: int = 1
 
     @field_validator("kinds")
@@ -48,6 +52,22 @@ class Pattern(Record):
             if kind not in KINDS:
                 raise ValueError(f"no edit kind {kind!r}")
         return kinds
+
+    def allows(self, edit: Edit) -> bool:
+        """Whether an edit is of the kinds, with the detail and the spans, that the pattern asks for."""
+        return (
+            edit.kind in self.kinds
+            and edit.count >= self.count_min
+            and all(any(_same(edit.detail.get(key, False), one) for one in its) for key, its in self.detail.items())
+            and (not self.before or any(fnmatchcase(edit.before, glob) for glob in self.before))
+            and (not self.after or any(fnmatchcase(edit.after, glob) for glob in self.after))
+        )
+
+
+def _same(value: Scalar, wanted: Scalar) -> bool:
+    if isinstance(value, str) and isinstance(wanted, str):
+        return fnmatchcase(value, wanted)
+    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
 
 class Companion(Pattern):
@@ -76,10 +96,18 @@ class Examples(Record):
     counter: Example = Field(alias="not")
 
 
+class Source(Record):
+    """What shows the risk: a pull request, an issue, or a page of documentation, by its own title."""
+
+    title: str = Field(min_length=1)
+    url: str = Field(pattern=r"^https://\S+$")
+
+
 class Rule(Record):
     """`small_fix`: `instead` is a change of a few lines, so that a fix forward is an alternative to a revert.
 
-    `impact` says whom it reaches: users, system, team. `example` may be left out in a repository's own rules only.
+    `refines`: the id of a more general rule, which leaves to this one the edits that both match. `impact` says whom it
+    reaches: users, system, team. `source` and `example` may be left out in a repository's own rules only.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -92,4 +120,6 @@ class Rule(Record):
     small_fix: bool = False
     impact: dict[Literal["users", "system", "team"], Text] = {}
     match: Match
+    refines: str | None = None
+    source: Source | None = None
     example: Examples | None = None
