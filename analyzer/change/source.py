@@ -211,7 +211,17 @@ class Module:
 
     @cached_property
     def classes(self) -> dict[str, ast.ClassDef]:
-        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef)}
+        found: dict[str, ast.ClassDef] = {}
+
+        def visit(body: list[ast.stmt]) -> None:
+            for node in body:
+                if isinstance(node, ast.ClassDef):
+                    found[node.name] = node
+                for block in _blocks(node):
+                    visit(block)
+
+        visit(self.tree.body)
+        return found
 
     @cached_property
     def constants(self) -> dict[str, ast.stmt]:
