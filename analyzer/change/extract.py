@@ -338,7 +338,14 @@ def draws(view: View) -> Iterator[Fact]:
         if not drawn or (name == "seed" and root_name(call.func) not in ("random", "np", "numpy", "torch")):
             continue
         value = tuple(view.key(a) for a in call.args) + tuple(f"{k.arg}={view.key(k.value)}" for k in call.keywords)
-        yield view.fact("seed-or-rng", call, name, value, detail={"call": name})
+        yield view.fact("seed-or-rng", call, name, value, detail={"call": name, **_seeding(call, name, view)})
+
+
+def _seeding(call: ast.Call, name: str, view: View) -> dict[str, str]:
+    """The seed that a draw or a seeding call is given, and its generator, as written."""
+    seeds = view.op(call) in v.KERNEL_RANDOM or name in ("manual_seed", "manual_seed_all", "seed")
+    given = {"seed": argument(call, 0, "seed") if seeds else None, "generator": keyword(call, "generator")}
+    return {what: ast.unparse(node) for what, node in given.items() if node is not None}
 
 
 #: Facts of code that is not a test, in the order in which they are listed.

@@ -140,7 +140,10 @@ def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fa
 
 def _constant(node: ast.AST, parent: ast.AST | None, view: View, value: str) -> Fact:
     around = blank(parent, view) if parent is not None else ""
-    return view.fact("constant", node, around, value, detail={"value": value})
+    detail = {"value": value}
+    if isinstance(parent, ast.keyword) and parent.arg:
+        detail["keyword"] = parent.arg
+    return view.fact("constant", node, around, value, detail=detail)
 
 
 EXTRACTORS = (comparisons, operators, constants)
