@@ -13,23 +13,21 @@ from typing import Any
 from analyzer import profiles, settings
 from analyzer.bundle import Bundle, safe_path, sha256
 from analyzer.change.callers import callers
-from analyzer.change.category import category
-from analyzer.change.facts import FileFacts, SourcePair, change_edits
+from analyzer.change.facts import change_edits
 from analyzer.change.repository import Entry, Pair, Repository
 from analyzer.change.snippets import snippets
+from analyzer.change.sources import LARGE, Sources, file_change
 from analyzer.checks.stage import choose
 from analyzer.findings.engine import find, load_rules
 from analyzer.history.reverts import relations
 from analyzer.history.subject import describe, with_conversation
 from analyzer.model.base import Text
-from analyzer.model.change import Change, FileChange, Related, Subject
+from analyzer.model.change import Change, Related, Subject
 from analyzer.model.plan import Plan, Revision
 from analyzer.settings import Settings
 
 Progress = Callable[[str], None]
 _SNIPPETS = 6
-#: A file above this many bytes is data, whatever its name says: neither parsed nor bundled.
-_LARGE = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,12 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     with _no_collection(), ThreadPoolExecutor(1) as beside:  # history is Git's work, edits are ours: side by side
         history = beside.submit(relations, repository, pair, entries)
         progress("finding what the change means")
-        sources = _Sources(repository, entries)
+        sources = Sources.of(repository, entries)
         facts = change_edits(sources.pairs(), _Tree(repository, pair, sources))
-        files = tuple(_file(entry, sources, facts.get(entry.path), profile) for entry in entries)
+        files = tuple(
+            file_change(entry, sources, facts.get(entry.path), profile.module(entry.path), profile.category(entry.path))
+            for entry in entries
+        )
         progress("finding callers and related changes")
         change = Change(
             files=files,
@@ -137,53 +138,13 @@ def _is_revert(subject: Subject, related: tuple[Related, ...]) -> bool:
     )
 
 
-class _Sources:
-    """The contents of a diff's files, read once."""
-
-    def __init__(self, repository: Repository, entries: tuple[Entry, ...]) -> None:
-        self._entries = entries
-        blobs = {blob for entry in entries if not entry.special for blob in (entry.base_blob, entry.head_blob) if blob}
-        self._contents = repository.read_many(blobs)
-
-    def head(self, entry: Entry) -> bytes:
-        """The newest content that there is, empty for a file that could not be read."""
-        return self._contents.get(entry.head_blob or entry.base_blob or "") or b""
-
-    def unread(self, entry: Entry) -> str | None:
-        """Why a file's content is not in the analysis, None where it is."""
-        if entry.special:
-            return entry.special
-        for side, blob in (("base", entry.base_blob), ("head", entry.head_blob)):
-            if not blob:
-                continue
-            content = self._contents[blob]
-            if content is None:
-                return f"its content at {side} is not in this clone (blob {blob[:10]})"
-            if len(content) > _LARGE:
-                return f"{len(content) >> 20} MiB at {side}: too large to be source"
-            if b"\0" in content:
-                return "a binary file"
-        return None
-
-    def pairs(self) -> list[SourcePair]:
-        """The text of both sides of every file that could be read."""
-        return [
-            SourcePair(entry.path, entry.previous_path, self._text(entry.base_blob), self._text(entry.head_blob))
-            for entry in self._entries
-            if not self.unread(entry)
-        ]
-
-    def _text(self, blob: str | None) -> str | None:
-        return (self._contents[blob] or b"").decode("utf-8", "replace") if blob else None
-
-
 class _Tree:
     """Where a revision defines a name (the `Definitions` that cross-file meaning is found with).
 
     Files that the change leaves alone are the same on both sides, and are searched once.
     """
 
-    def __init__(self, repository: Repository, pair: Pair, sources: _Sources) -> None:
+    def __init__(self, repository: Repository, pair: Pair, sources: Sources) -> None:
         self._repository, self._head = repository, pair.head
         pairs = sources.pairs()
         self._changed = {path for pair in pairs for path in (pair.path, pair.previous_path)}
@@ -202,22 +163,6 @@ class _Tree:
         return self._unchanged[name] + [(path, source) for path, source in changed if path.endswith(".py")]
 
 
-def _file(entry: Entry, sources: _Sources, facts: FileFacts | None, profile: profiles.Profile) -> FileChange:
-    return FileChange(
-        path=entry.path,
-        previous_path=entry.previous_path,
-        status=entry.status,
-        module=profile.module(entry.path),
-        category=profile.category(entry.path) or category(entry.path, sources.head(entry)),
-        added=entry.added,
-        removed=entry.removed,
-        symbols=facts.symbols if facts else (),
-        edits=facts.edits if facts else (),
-        notes=facts.notes if facts else (),
-        unread=sources.unread(entry),
-    )
-
-
 def _revisions(
     repository: Repository, pair: Pair, globs: tuple[str, ...]
 ) -> tuple[tuple[Revision, ...], dict[str, bytes]]:
@@ -228,7 +173,7 @@ def _revisions(
     }
     contents = repository.read_many(blob for _, tree in trees.values() for blob in tree.values())
     hashes = {
-        blob: sha256(content) for blob, content in contents.items() if content is not None and len(content) <= _LARGE
+        blob: sha256(content) for blob, content in contents.items() if content is not None and len(content) <= LARGE
     }
     revisions = []
     for name, (commit, tree) in trees.items():
