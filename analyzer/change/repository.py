@@ -15,20 +15,12 @@ from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from analyzer.change import diffs
+from analyzer.change.diffs import ZEROS, Entry
 from analyzer.change.git import Git, GitFailed, fields, printable
-from analyzer.errors import AnalyzerError, NothingToAnalyze, UsageError
+from analyzer.errors import NothingToAnalyze, UsageError
 from analyzer.model.base import Text
-from analyzer.model.change import Status
 
-ZEROS = "0" * 40
-_STATUS: dict[str, Status] = {
-    "A": "added",
-    "C": "added",
-    "M": "modified",
-    "D": "deleted",
-    "R": "renamed",
-    "T": "type-changed",
-}
 #: Words of one search: Git's time grows with their square.
 _PATTERNS = 300
 _DEFINITION = re.compile(rb"^([^\0\n]+)\0[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -57,20 +49,6 @@ class Pair:
     head: str
     adjacent: bool
     notes: tuple[Text, ...] = ()
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One file of a diff. Blobs are object ids, None on a side without the file; `special`: no regular file."""
-
-    path: str
-    previous_path: str | None
-    status: Status
-    base_blob: str | None
-    head_blob: str | None
-    added: int = 0
-    removed: int = 0
-    special: str = ""
 
 
 @dataclass
@@ -206,32 +184,14 @@ class Repository:
 
     def diff(self, base: str, head: str) -> tuple[Entry, ...]:
         """The files that differ, in path order; renames found; an empty diff is NothingToAnalyze."""
-        before = self._tree(base)
-        flags = ("diff-tree", "-r", "-z", "--no-textconv", "--no-ext-diff", "--full-index")
-        try:
-            raw = self._objects.run(*flags, "--raw", "-M", "-l2000", before, head)
-            counts = self._objects.run(*flags, "--numstat", "-M", "-l2000", before, head)
-        except GitFailed:
-            # Similarity and line counts need content that this clone has not: take exact renames, count what is there.
-            raw, counts = self._diff_without_content(flags, before, head)
-        entries = _entries(fields(raw), _counts(fields(counts)))
+        entries = diffs.diff(self._objects, self._tree(base), head)
         if not entries:
             raise NothingToAnalyze(f"empty diff: {base[:10]} and {head[:10]} have the same files")
         return entries
 
-    def _diff_without_content(self, flags: tuple[str, ...], before: str, head: str) -> tuple[bytes, bytes]:
-        try:
-            raw = self._objects.run(*flags, "--raw", "-M100%", before, head)
-        except GitFailed as failure:
-            raise AnalyzerError(f"the trees of {head[:10]} are not all in this clone: {failure.message}") from None
-        counts = []
-        for entry in _entries(fields(raw), {}):
-            try:
-                paths = [f":(literal){path}" for path in (entry.path, entry.previous_path) if path]
-                counts.append(self._objects.run(*flags, "--numstat", "-M100%", before, head, "--", *paths))
-            except GitFailed:
-                continue
-        return raw, b"".join(counts)
+    def diffs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[Entry, ...] | None]:
+        """The files that differ between each base and head in turn, possibly none; None where a tree is missing."""
+        return diffs.diffs(self._objects, [(self._tree(base), head) for base, head in pairs])
 
     def patch(self, base: str, head: str) -> str | None:
         """The diff as text, without context lines and renames; None where content is missing."""
@@ -362,42 +322,3 @@ def _iso(identity: str) -> str:
         return datetime.fromtimestamp(int(match[1]), timezone(offset)).isoformat()
     except (OverflowError, ValueError):
         return ""
-
-
-def _counts(numbers: list[str]) -> dict[str, tuple[int, int]]:
-    """path -> (added, removed) of ``--numstat -z``; a rename takes three fields; a binary file counts as zero."""
-    counts = {}
-    rest = iter(numbers)
-    for line in rest:
-        added, removed, path = line.split("\t", 2)
-        if not path:
-            next(rest)
-            path = next(rest)
-        counts[path] = (int(added), int(removed)) if added != "-" else (0, 0)
-    return counts
-
-
-def _entries(raw: list[str], counts: dict[str, tuple[int, int]]) -> tuple[Entry, ...]:
-    """The entries of ``--raw -z``: ``:mode mode blob blob status``, then one path, two for a rename."""
-    entries = []
-    rest = iter(raw)
-    for line in rest:
-        base_mode, head_mode, base_blob, head_blob, status = line[1:].split(" ")
-        previous = next(rest) if status[0] in "RC" else None
-        path = next(rest)
-        modes = {base_mode, head_mode}
-        special = "a submodule" if "160000" in modes else "a symbolic link" if "120000" in modes else ""
-        added, removed = counts.get(path, (0, 0))
-        entries.append(
-            Entry(
-                path=printable(path),
-                previous_path=printable(previous) if previous and status[0] == "R" else None,
-                status=_STATUS[status[0]],
-                base_blob=None if base_blob == ZEROS or status[0] == "C" else base_blob,
-                head_blob=None if head_blob == ZEROS else head_blob,
-                added=added,
-                removed=removed,
-                special=special,
-            )
-        )
-    return tuple(entries)
