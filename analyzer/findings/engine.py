@@ -63,7 +63,7 @@ def find(rules: Iterable[Rule], change: Change, settings: Any = None) -> tuple[F
             for symbol, edits in fine.items():
                 coarse[symbol] = [edit for edit in coarse.get(symbol, ()) if edit not in edits]
     found = [
-        _finding(rule, file, symbol, [*edits, *_companions(rule.match.also, symbol, file, change)])
+        _finding(rule, file, symbol, _with_companions(rule, edits, file, change))
         for rule in rules
         if rule.id not in silenced
         for file, by_symbol in zip(change.files, matched[rule.id], strict=True)
@@ -85,28 +85,36 @@ def _shipped() -> tuple[Rule, ...]:
 
 def _matched(rule: Rule, file: FileChange, change: Change) -> dict[str, list[Edit]]:
     """Symbol -> the file's edits that the rule matches, where what has to be there too is there."""
+    also, unless = rule.match.also, rule.match.unless
     by_symbol: dict[str, list[Edit]] = {}
     for edit in file.edits:
-        if _fits(rule.match, edit, file):
+        if (
+            _fits(rule.match, edit, file)
+            and (not also or _companions(also, edit, file, change))
+            and not _companions(unless, edit, file, change)
+        ):
             by_symbol.setdefault(edit.symbol, []).append(edit)
-    also, unless = rule.match.also, rule.match.unless
-    return {
-        symbol: edits
-        for symbol, edits in by_symbol.items()
-        if (not also or _companions(also, symbol, file, change)) and not _companions(unless, symbol, file, change)
-    }
+    return by_symbol
 
 
-def _companions(pattern: Companion | None, symbol: str, file: FileChange, change: Change) -> list[Edit]:
+def _companions(pattern: Companion | None, edit: Edit, file: FileChange, change: Change) -> list[Edit]:
     if pattern is None:
         return []
     where = change.files if pattern.scope == "change" else (file,)
     return [
-        edit
-        for other in where
-        for edit in other.edits
-        if _fits(pattern, edit, other) and (pattern.scope != "symbol" or edit.symbol == symbol)
+        other
+        for its in where
+        for other in its.edits
+        if _fits(pattern, other, its)
+        and (pattern.scope != "symbol" or other.symbol == edit.symbol)
+        and all(other.detail.get(key) == edit.detail.get(key) for key in pattern.same)
     ]
+
+
+def _with_companions(rule: Rule, edits: list[Edit], file: FileChange, change: Change) -> list[Edit]:
+    """What a finding rests on: the edits that match, then those that had to be there too, each once."""
+    its = [other for edit in edits for other in _companions(rule.match.also, edit, file, change)]
+    return [*edits, *(other for number, other in enumerate(its) if other not in its[:number])]
 
 
 def _fits(pattern: Pattern, edit: Edit, file: FileChange) -> bool:

@@ -71,9 +71,10 @@ def _same(value: Scalar, wanted: Scalar) -> bool:
 
 
 class Companion(Pattern):
-    """Another edit of the same symbol, file or change."""
+    """Another edit of the same symbol, file or change; `same`: keys whose value in its detail is the edit's own."""
 
     scope: Literal["symbol", "file", "change"] = "symbol"
+    same: tuple[str, ...] = ()
 
 
 class Match(Pattern):
