@@ -9,7 +9,7 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from analyzer.change.source import Function, Statement
 
@@ -229,6 +229,35 @@ class Alignment:
                     candidates[i, j] = score
         pairs.update(greedy(candidates))
         return pairs
+
+    @cached_property
+    def differing(self) -> Alignment:
+        """The same code with only those pairs of statements that differ."""
+        found = Alignment(self.base, self.head, self.globals)
+        same = set(self.equal)
+        found.__dict__["pairs"] = {i: j for i, j in self.pairs.items() if (i, j) not in same}
+        return found
+
+    @cached_property
+    def touched(self) -> tuple[set[int], set[int]]:
+        """Statements of each side that are not the same on the other, or whose tests or names' values are not."""
+        own = (self.base_statements, self.head_statements)
+        keys, names = (cache(self.base_key), cache(self.head_key)), (self.base_name, self.head_name)
+        found = tuple(set(range(len(s))) - {pair[n] for pair in self.equal} for n, s in enumerate(own))
+        stored = {
+            rename(node.id)
+            for statements, places, rename in zip(own, found, names, strict=True)
+            for place in places
+            for node in statements[place].nodes
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        }
+        for i, j in self.equal:
+            x, y = self.base_statements[i], self.head_statements[j]
+            tests = [[(holds, k(test)) for test, holds in s.conditions] for s, k in zip((x, y), keys, strict=True)]
+            if tests[0] != tests[1] or stored.intersection(names[0](n.id) for n in x.nodes if isinstance(n, ast.Name)):
+                found[0].add(i)
+                found[1].add(j)
+        return found
 
     @cached_property
     def same(self) -> bool:

@@ -352,7 +352,8 @@ def _seeding(call: ast.Call, name: str, view: View) -> dict[str, str]:
 EXTRACTORS = (casts, dtype_arguments, copies, contiguities, allocations, masks, orderings, draws)
 
 
-def facts(statements: list[Statement], key: Key, extractors=EXTRACTORS) -> list[Fact]:
-    """All facts of pooled statements."""
-    views = [View(statement, place, key) for place, statement in enumerate(statements)]
+def facts(statements: list[Statement], key: Key, extractors=EXTRACTORS, only: set[int] | None = None) -> list[Fact]:
+    """All facts of pooled statements, or of those at the places `only`."""
+    places = range(len(statements)) if only is None else sorted(only)
+    views = [View(statements[place], place, key) for place in places]
     return [fact for view in views for extract in extractors for fact in extract(view)]

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from analyzer.change import extract, guards, launches, operations, testing
-from analyzer.change.align import Alignment, dump
-from analyzer.change.edits import at, edits_of, make, match, merge
+from analyzer.change import testing
+from analyzer.change.align import dump
+from analyzer.change.edits import at, make, merge
 from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
+from analyzer.change.inside import alignment_edits
 from analyzer.change.parameters import signature_edits
 from analyzer.change.source import Function, Module, parse_both
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
-
-CODE = (*extract.EXTRACTORS, guards.guards, launches.launches, launches.strides, launches.stride_arguments)
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFa
     )
     edits = list(_function_edits(matching))
     for alignment in matching.alignments:
-        edits += _alignment_edits(alignment)
+        edits += alignment_edits(alignment)
     found = effects(matching.alignments, base, head, tree)
     edits = [found.sized(edit) for edit in edits] + found.edits
     symbols = _symbols(matching)
@@ -110,43 +109,6 @@ def _api_notes(edits: list[Edit]) -> Iterator[Text]:
                 en=f"`{edit.symbol}`: parameter `{old}` is now called `{new}`; calls that name it have to follow.",
                 zh=f"`{edit.symbol}` 的参数 `{old}` 改名为 `{new}`，以关键字传参的调用方需同步修改。",
             )
-
-
-def _alignment_edits(alignment: Alignment) -> list[Edit]:
-    """Edits inside a function that both sides have."""
-    if any(testing.is_test_path(f.path) for f in (alignment.base[0], alignment.head[0])):
-        return _matched(alignment, testing.EXTRACTORS) + list(_test_edits(alignment))
-    edits = _matched(alignment, CODE) + list(signature_edits(alignment))
-    same = set(alignment.equal)
-    changed = Alignment(alignment.base, alignment.head, alignment.globals)
-    changed.__dict__["pairs"] = {i: j for i, j in alignment.pairs.items() if (i, j) not in same}
-    return edits + _matched(changed, operations.EXTRACTORS)
-
-
-def _matched(alignment: Alignment, extractors) -> list[Edit]:
-    base = extract.facts(alignment.base_statements, alignment.base_key, extractors)
-    head = extract.facts(alignment.head_statements, alignment.head_key, extractors)
-    edits = []
-    for noun in dict.fromkeys(f.noun for f in [*base, *head]):
-        pairs = match([f for f in base if f.noun == noun], [f for f in head if f.noun == noun], alignment)
-        edits += edits_of(pairs, alignment)
-    return edits
-
-
-def _test_edits(alignment: Alignment) -> Iterator[Edit]:
-    base, head = alignment.base[0], alignment.head[0]
-    if not (testing.is_test(base) and testing.is_test(head)):
-        return
-    x, y = testing.skips(base), testing.skips(head)
-    for text in sorted(x.keys() ^ y.keys()):
-        skipped = text in y
-        before, after = ("", text) if skipped else (text, "")
-        kind = "test-skipped" if skipped else "test-unskipped"
-        yield make(kind, at(base, text=before), at(head, text=after), {"by": text})
-    cases = [" ".join(testing.parametrization(f)) for f in (base, head)]
-    if cases[0] != cases[1] or not alignment.same:
-        detail = {"cases_before": cases[0], "cases_after": cases[1]} if cases[0] != cases[1] else {}
-        yield make("test-changed", at(base), at(head), detail)
 
 
 def _function_edits(matching: Matching) -> Iterator[Edit]:

@@ -247,16 +247,22 @@ class Module:
     def imports(self) -> dict[str, str]:
         """Local name -> dotted name that it stands for."""
         found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                for name in node.names:
-                    found[name.asname or name.name.split(".")[0]] = (
-                        name.name if name.asname else name.name.split(".")[0]
-                    )
-            elif isinstance(node, ast.ImportFrom):
-                prefix = "." * node.level + (node.module or "")
-                for name in node.names:
-                    found[name.asname or name.name] = f"{prefix}.{name.name}"
+
+        def visit(body: list[ast.stmt]) -> None:
+            for node in body:
+                if isinstance(node, ast.Import):
+                    for name in node.names:
+                        local = name.asname or name.name.split(".")[0]
+                        found[local] = name.name if name.asname else local
+                elif isinstance(node, ast.ImportFrom):
+                    prefix = "." * node.level + (node.module or "")
+                    for name in node.names:
+                        found[name.asname or name.name] = f"{prefix}.{name.name}"
+                else:
+                    for block in _blocks(node):
+                        visit(block)
+
+        visit(self.tree.body)
         return found
 
     @cached_property

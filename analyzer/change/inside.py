@@ -1,0 +1,51 @@
+"""The edits inside a function that both sides have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzer.change import extract, guards, launches, operations, testing
+from analyzer.change.align import Alignment
+from analyzer.change.edits import at, edits_of, make, match
+from analyzer.change.parameters import signature_edits
+from analyzer.model.change import Edit
+
+#: Facts that hold of a statement by itself: of statements that are the same on both sides they are the same.
+LOCAL = (*extract.EXTRACTORS, guards.guards)
+#: Facts that depend on other statements, too: what a name holds at a launch, which parameters are strides.
+WIDE = (launches.launches, launches.strides, launches.stride_arguments)
+
+
+def alignment_edits(alignment: Alignment) -> list[Edit]:
+    """Edits inside a function, its signature included."""
+    if any(testing.is_test_path(f.path) for f in (alignment.base[0], alignment.head[0])):
+        return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
+    edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
+    edits += signature_edits(alignment)
+    return edits + _matched(alignment.differing, operations.EXTRACTORS, alignment.touched)
+
+
+def _matched(alignment: Alignment, extractors, only: tuple[set[int], set[int]] = (None, None)) -> list[Edit]:
+    base = extract.facts(alignment.base_statements, alignment.base_key, extractors, only[0])
+    head = extract.facts(alignment.head_statements, alignment.head_key, extractors, only[1])
+    edits = []
+    for noun in dict.fromkeys(f.noun for f in [*base, *head]):
+        pairs = match([f for f in base if f.noun == noun], [f for f in head if f.noun == noun], alignment)
+        edits += edits_of(pairs, alignment)
+    return edits
+
+
+def _test_edits(alignment: Alignment) -> Iterator[Edit]:
+    base, head = alignment.base[0], alignment.head[0]
+    if not (testing.is_test(base) and testing.is_test(head)):
+        return
+    x, y = testing.skips(base), testing.skips(head)
+    for text in sorted(x.keys() ^ y.keys()):
+        skipped = text in y
+        before, after = ("", text) if skipped else (text, "")
+        kind = "test-skipped" if skipped else "test-unskipped"
+        yield make(kind, at(base, text=before), at(head, text=after), {"by": text})
+    cases = [" ".join(testing.parametrization(f)) for f in (base, head)]
+    if cases[0] != cases[1] or not alignment.same:
+        detail = {"cases_before": cases[0], "cases_after": cases[1]} if cases[0] != cases[1] else {}
+        yield make("test-changed", at(base), at(head), detail)
