@@ -12,6 +12,7 @@ from typing import Protocol
 
 from analyzer.change import testing
 from analyzer.change.align import dump
+from analyzer.change.build_files.edits import build_edits
 from analyzer.change.edits import at, make, merge
 from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
@@ -84,6 +85,10 @@ def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFa
         edits += [edit for edit, _ in changed if edit]
         symbols.setdefault(f.path, []).extend(symbol for _, symbol in changed)
 
+    build = {f.path: build_edits(f.path, f.previous_path, f.base, f.head) for f in files}
+    edits += [edit for found, _ in build.values() for edit in found]
+    renames = {f.previous_path: f.path for f in files if f.previous_path}
+
     by_path: dict[str, list[Edit]] = {}
     for edit in merge(edits):
         by_path.setdefault(renames.get(edit.path, edit.path), []).append(edit)
@@ -93,7 +98,7 @@ def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFa
             tuple(by_path.get(f.path, [])),
             (*base[f.previous_path or f.path].notes, *head[f.path].notes, *_api_notes(by_path.get(f.path, [])))
             if f.path in head
-            else (),
+            else build[f.path][1],
         )
         for f in files
     }

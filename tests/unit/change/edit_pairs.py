@@ -21,7 +21,8 @@ CASES = [
 
 def pairs_of(case: dict) -> list[SourcePair]:
     files = case.get("files") or {case.get("path", "code.py"): {"base": case["base"], "head": case["head"]}}
-    return [SourcePair(path, None, PRELUDE + s["base"], PRELUDE + s["head"]) for path, s in files.items()]
+    prelude = {path: PRELUDE if path.endswith(".py") and path != "setup.py" else "" for path in files}
+    return [SourcePair(path, None, prelude[path] + s["base"], prelude[path] + s["head"]) for path, s in files.items()]
 
 
 def flipped(pairs: list[SourcePair]) -> list[SourcePair]:

@@ -16,6 +16,7 @@ SOURCES = sorted(
     {
         PRELUDE + text
         for case in CASES
+        if case.values[0].get("path", ".py").endswith(".py")
         for sides in (case.values[0].get("files") or {"": case.values[0]}).values()
         for text in (sides["base"], sides["head"])
     }
