@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 
 from analyzer.change.launches import launch_of
 from analyzer.change.source import Function, Module, last_name, parse, root_name
@@ -25,7 +24,7 @@ def is_library(func: ast.expr, caller: Function) -> bool:
 
 
 def _defines(module: Module, name: str) -> bool:
-    if not re.search(rf"\b(?:def|class)[ \t]+{name}\b", module.text):
+    if name not in module.defined:
         return False  # far quicker than to parse what is partial
     whole = module.whole
     return name in whole.classes or any(n.split(".")[-1] == name for n in whole.functions)

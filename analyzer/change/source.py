@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from analyzer.change.trim import trimmed
 from analyzer.model.base import Text
 
 R = TypeVar("R")
+_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -184,6 +186,11 @@ class Module:
         found = parse(self.path, self.text)
         found.__dict__["functions"] = found.functions | self.functions
         return found
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """Names after a ``def`` or ``class`` anywhere in the text."""
+        return frozenset(_DEFINED.findall(self.text))
 
     @cached_property
     def lines(self) -> list[str]:
