@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from analyzer.change.facts import change_edits
 from analyzer.change.repository import Entry, Pair, Repository
 from analyzer.change.snippets import snippets
 from analyzer.change.sources import LARGE, Sources, file_change
+from analyzer.change.tree import RevisionTree
 from analyzer.checks.stage import choose
 from analyzer.findings.engine import find, load_rules
 from analyzer.history.reverts import relations
@@ -52,7 +52,8 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
         history = beside.submit(relations, repository, pair, entries)
         progress("finding what the change means")
         sources = Sources.of(repository, entries)
-        facts = change_edits(sources.pairs(), _Tree(repository, pair, sources))
+        tree = RevisionTree(repository, pair.head, sources.pairs())
+        facts = change_edits(sources.pairs(), tree)
         files = tuple(
             file_change(entry, sources, facts.get(entry.path), profile.module(entry.path), profile.category(entry.path))
             for entry in entries
@@ -136,31 +137,6 @@ def _is_revert(subject: Subject, related: tuple[Related, ...]) -> bool:
     return subject.title.startswith('Revert "') or any(
         one.relation in ("reverts", "partially-reverts") for one in related
     )
-
-
-class _Tree:
-    """Where a revision defines a name (the `Definitions` that cross-file meaning is found with).
-
-    Files that the change leaves alone are the same on both sides, and are searched once.
-    """
-
-    def __init__(self, repository: Repository, pair: Pair, sources: Sources) -> None:
-        self._repository, self._head = repository, pair.head
-        pairs = sources.pairs()
-        self._changed = {path for pair in pairs for path in (pair.path, pair.previous_path)}
-        self._sides = {
-            "base": [(one.previous_path or one.path, one.base) for one in pairs if one.base is not None],
-            "head": [(one.path, one.head) for one in pairs if one.head is not None],
-        }
-        self._unchanged: dict[str, list[tuple[str, str]]] = {}
-
-    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
-        if name not in self._unchanged:
-            everywhere = self._repository.definitions(self._head, name)
-            self._unchanged[name] = [(path, source) for path, source in everywhere if path not in self._changed]
-        defines = re.compile(rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b", re.MULTILINE)
-        changed = [(path, source) for path, source in self._sides[side] if defines.search(source)]
-        return self._unchanged[name] + [(path, source) for path, source in changed if path.endswith(".py")]
 
 
 def _revisions(

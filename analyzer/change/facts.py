@@ -40,19 +40,19 @@ class FileFacts:
     notes: tuple[Text, ...] = ()
 
 
-class Definitions(Protocol):
-    """The rest of a revision's tree, by name."""
+class Tree(Protocol):
+    """The files of both revisions."""
 
-    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
-        """(path, source) of the files that define a function, class or method called `name`. `side`: base or head."""
+    def file(self, side: str, path: str) -> str | None:
+        """The text of a file of `side` (base or head), None where there is none."""
         ...
 
 
 class NoTree:
     """A tree of which only the changed files are known."""
 
-    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
-        return []
+    def file(self, side: str, path: str) -> str | None:
+        return None
 
 
 def file_facts(path: str, base: str | None, head: str | None, previous_path: str | None = None) -> FileFacts:
@@ -60,7 +60,7 @@ def file_facts(path: str, base: str | None, head: str | None, previous_path: str
     return change_edits([SourcePair(path, previous_path, base, head)], NoTree())[path]
 
 
-def change_edits(files: list[SourcePair], tree: Definitions) -> dict[str, FileFacts]:
+def change_edits(files: list[SourcePair], tree: Tree) -> dict[str, FileFacts]:
     """The facts of all changed files, by path (of head, or of base for a file that was deleted)."""
     python = [f for f in files if f.path.endswith(".py")]
     parsed = [parse_both(f.previous_path or f.path, f.base, f.path, f.head) for f in python]
@@ -210,4 +210,4 @@ def _is_plain(value: ast.expr) -> bool:
     return not table and strings <= 8
 
 
-__all__ = ["Definitions", "FileFacts", "NoTree", "SourcePair", "change_edits", "file_facts"]
+__all__ = ["FileFacts", "NoTree", "SourcePair", "Tree", "change_edits", "file_facts"]

@@ -23,7 +23,6 @@ from analyzer.model.base import Text
 
 #: Words of one search: Git's time grows with their square.
 _PATTERNS = 300
-_DEFINITION = re.compile(rb"^([^\0\n]+)\0[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,6 @@ class Repository:
     _bare: bool
     _shallow: frozenset[str]
     _default: list[str | None] = field(default_factory=list)
-    _definitions: dict[str, dict[bytes, dict[bytes, None]]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
@@ -258,19 +256,6 @@ class Repository:
             return self._objects.run(*command, codes=(0, 1)) if at else b""
         except GitFailed as failure:
             return failure.output
-
-    def definitions(self, revision: str, name: str) -> list[tuple[str, str]]:
-        """(path, source) of the Python files of a revision that define a function, class or method of this name."""
-        if revision not in self._definitions:
-            index: dict[bytes, dict[bytes, None]] = {}
-            matches = self._grep(revision, "-e", "def ", "-e", "class ", "--", ":(glob)**/*.py")
-            for path, defined in _DEFINITION.findall(matches):
-                index.setdefault(defined, {})[path] = None
-            self._definitions[revision] = index
-        found = [_grepped(path) for path in self._definitions[revision].get(name.encode(), ())]
-        blobs = {path: f"{revision}:{path}" for path in found if "\n" not in path}
-        contents = self.read_many(blobs.values())
-        return [(path, text.decode("utf-8", "replace")) for path, blob in blobs.items() if (text := contents[blob])]
 
 
 def _complete_mirror(folder: Path, target: Path) -> Path:

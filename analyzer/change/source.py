@@ -262,15 +262,31 @@ class Module:
                         local = name.asname or name.name.split(".")[0]
                         found[local] = name.name if name.asname else local
                 elif isinstance(node, ast.ImportFrom):
-                    prefix = "." * node.level + (node.module or "")
+                    prefix = "." * node.level + (f"{node.module}." if node.module else "")
                     for name in node.names:
-                        found[name.asname or name.name] = f"{prefix}.{name.name}"
+                        found[name.asname or name.name] = f"{prefix}{name.name}"
                 else:
                     for block in _blocks(node):
                         visit(block)
 
         visit(self.tree.body)
         return found
+
+    @cached_property
+    def stars(self) -> tuple[str, ...]:
+        """Dotted names of the modules whose names are all imported at the top level (``from m import *``)."""
+        return tuple(
+            "." * node.level + (node.module or "")
+            for node in ast.walk(ast.Module([n for n in self.tree.body if not isinstance(n, FunctionNode)], []))
+            if isinstance(node, ast.ImportFrom) and any(name.name == "*" for name in node.names)
+        )
+
+    @cached_property
+    def top(self) -> Function:
+        """What runs when the file is imported, as a function of no name that a file could use."""
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        node = ast.FunctionDef(name="<module>", args=nothing, body=self.tree.body, decorator_list=[], lineno=1)
+        return Function("<module>", node, self)
 
     @cached_property
     def languages(self) -> frozenset[str]:

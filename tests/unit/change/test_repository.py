@@ -185,21 +185,6 @@ def test_read_many_and_missing(repository):
         assert opened.read(opened.resolve("main"), "b.py") is None
 
 
-def test_definitions(repository):
-    """Only files that define the name are given, whatever else mentions it."""
-    repository.commit(
-        {
-            "a.py": "def wanted(): pass\n",
-            "b.py": "class Other:\n    async  def wanted(self): pass\n",
-            "c.py": "from a import wanted\nwanted()\ndef wanted_not(): pass\n",
-            "d.txt": "def wanted(): pass\n",
-        }
-    )
-    with repository.open() as opened:
-        assert [path for path, _ in opened.definitions(opened.resolve("main"), "wanted")] == ["a.py", "b.py"]
-        assert opened.definitions(opened.resolve("main"), "unknown") == []
-
-
 def test_blobless_clone(repository, tmp_path):
     """A clone without contents gives its diff by exact names, says what is missing, and fetches nothing."""
     repository.commit({"a.py": "a = 1\n" * 50, "b.py": "b = 1\n"})
@@ -219,7 +204,6 @@ def test_blobless_clone(repository, tmp_path):
         }
         contents = opened.read_many(entry.head_blob or entry.base_blob for entry in entries)
         assert set(contents.values()) == {None}
-        assert opened.definitions(opened.resolve("main"), "a") == []
 
 
 def test_shallow_clone(repository, tmp_path):

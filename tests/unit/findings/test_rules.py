@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 import pytest
 
 from analyzer.change.category import category
-from analyzer.change.facts import SourcePair, change_edits
+from analyzer.change.facts import NoTree, SourcePair, change_edits
 from analyzer.findings.engine import find, load_rules
 from analyzer.findings.rule import Example, Rule
 from analyzer.model.base import LEVELS
@@ -17,22 +16,9 @@ from analyzer.model.change import Change, FileChange
 RULES = {rule.id: rule for rule in load_rules()}
 
 
-class OneFile:
-    """A tree that holds an example's file and nothing else."""
-
-    def __init__(self, example: Example) -> None:
-        self.path = example.path
-        self.sources = {"base": example.before, "head": example.after}
-
-    def definitions(self, side: str, name: str) -> list[tuple[str, str]]:
-        source = self.sources[side]
-        defined = source and any(getattr(node, "name", None) == name for node in ast.walk(ast.parse(source)))
-        return [(self.path, source)] if source and defined else []
-
-
 def change_of(example: Example) -> Change:
     pair = SourcePair(example.path, None, example.before, example.after)
-    facts = change_edits([pair], OneFile(example))[example.path]
+    facts = change_edits([pair], NoTree())[example.path]
     source = (example.after or example.before or "").encode()
     file = FileChange(
         path=example.path,
