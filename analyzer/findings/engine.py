@@ -85,21 +85,19 @@ def _shipped() -> tuple[Rule, ...]:
 
 def _matched(rule: Rule, file: FileChange, change: Change) -> dict[str, list[Edit]]:
     """Symbol -> the file's edits that the rule matches, where what has to be there too is there."""
-    also, unless = rule.match.also, rule.match.unless
+    also = rule.match.also
     by_symbol: dict[str, list[Edit]] = {}
     for edit in file.edits:
         if (
             _fits(rule.match, edit, file)
             and (not also or _companions(also, edit, file, change))
-            and not _companions(unless, edit, file, change)
+            and not any(_companions(unless, edit, file, change) for unless in rule.match.unless)
         ):
             by_symbol.setdefault(edit.symbol, []).append(edit)
     return by_symbol
 
 
-def _companions(pattern: Companion | None, edit: Edit, file: FileChange, change: Change) -> list[Edit]:
-    if pattern is None:
-        return []
+def _companions(pattern: Companion, edit: Edit, file: FileChange, change: Change) -> list[Edit]:
     where = change.files if pattern.scope == "change" else (file,)
     return [
         other
@@ -113,7 +111,8 @@ def _companions(pattern: Companion | None, edit: Edit, file: FileChange, change:
 
 def _with_companions(rule: Rule, edits: list[Edit], file: FileChange, change: Change) -> list[Edit]:
     """What a finding rests on: the edits that match, then those that had to be there too, each once."""
-    its = [other for edit in edits for other in _companions(rule.match.also, edit, file, change)]
+    also = rule.match.also
+    its = [other for edit in edits for other in _companions(also, edit, file, change)] if also else []
     return [*edits, *(other for number, other in enumerate(its) if other not in its[:number])]
 
 

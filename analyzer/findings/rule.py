@@ -78,18 +78,24 @@ class Companion(Pattern):
 
 
 class Match(Pattern):
-    """`also`: at least one such edit has to be there; `unless`: none may."""
+    """`also`: at least one such edit has to be there; `unless` (one pattern, or a list): none may."""
 
     also: Companion | None = None
-    unless: Companion | None = None
+    unless: tuple[Companion, ...] = ()
+
+    @field_validator("unless", mode="before")
+    @classmethod
+    def listed(cls, value: object) -> object:
+        return [value] if isinstance(value, dict) else value
 
 
 class Example(Record):
-    """A file before and after; None where it is absent on that side."""
+    """A file before and after, None where it is absent on that side; `beside`: another file of the same change."""
 
     before: str | None = None
     after: str | None = None
     path: str = "sampler/ops.py"
+    beside: Example | None = None
 
 
 class Examples(Record):
