@@ -32,7 +32,7 @@ def phrase(key: str, /, **data: Any) -> Text:
 
     A `Text` among the data is handed to each language in its own words.
     """
-    words = {lang: " ".join(_template(lang, key).render(_spoken(data, lang)).split()) for lang in LANGUAGES}
+    words = {lang: " ".join(_template(lang, key).render(spoken(data, lang)).split()) for lang in LANGUAGES}
     return Text(en=words["en"], zh=_HAN_LATIN.sub(" ", words["zh"]).replace("） ", "）"))
 
 
@@ -54,7 +54,16 @@ def sandbox() -> ImmutableSandboxedEnvironment:
     """The environment that phrases and reports are rendered in."""
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
-        code=code, count=count, share=share, gib=gib, figure=figure, signed=signed, all_of=all_of, times=times
+        code=code,
+        count=count,
+        share=share,
+        gib=gib,
+        figure=figure,
+        signed=signed,
+        all_of=all_of,
+        times=times,
+        of=number_of,
+        verb=agreeing,
     )
     return environment
 
@@ -101,8 +110,31 @@ def all_of(items: Iterable[str], joiner: str = ", ") -> str:
     return joiner.join(code(item) for item in items)
 
 
-def _spoken(data: dict[str, Any], lang: str) -> dict[str, Any]:
-    return {name: getattr(value, lang) if isinstance(value, Text) else value for name, value in data.items()}
+def number_of(number: int, one: str, many: str = "") -> str:
+    """``1 load``, ``3 loads``; `many` where the plural is not made with an s."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+#: Verbs and the like whose plural is not made by taking an s away.
+_PLURALS = {"is": "are", "has": "have", "its": "their", "copies": "copy", "launches": "launch"}
+
+
+def agreeing(number: int, verb: str) -> str:
+    """A verb of the third person, for one or for several: ``casts``, ``cast``."""
+    return verb if number == 1 else _PLURALS.get(verb, verb.removesuffix("s"))
+
+
+def spoken(node: Any, lang: str) -> Any:
+    """Data with every text of two languages (a `Text`, or an ``{en, zh}`` mapping) as its words in `lang`."""
+    if isinstance(node, Text):
+        return getattr(node, lang)
+    if isinstance(node, dict):
+        if node.keys() == {"en", "zh"}:
+            return node[lang]
+        return {key: spoken(value, lang) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [spoken(value, lang) for value in node]
+    return node
 
 
 @cache

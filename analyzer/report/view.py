@@ -11,7 +11,7 @@ from analyzer.model.report import Report
 from analyzer.report.evidence import not_run, passed, rows
 from analyzer.report.figures import gain_of, name_of
 from analyzer.report.markdown import line
-from analyzer.report.phrases import keys, phrase
+from analyzer.report.phrases import keys, phrase, spoken
 
 #: Actions whose strongest reason speaks against the change: a gain is said before it.
 AGAINST = ("hold", "revert", "forward-fix")
@@ -106,19 +106,6 @@ def _related(one: Related) -> Text:
         f"related.{one.relation}", what=Text(en=what, zh=what.replace(" (", "（", 1)[:-1] + "）" if title else what)
     )
     return Text(en=f"{said.en}: {one.why.en}", zh=f"{said.zh}：{one.why.zh}")
-
-
-def spoken(node: Any, lang: str) -> Any:
-    """Data with every text of two languages (an ``{en, zh}`` mapping or a `Text`) as its words in `lang`."""
-    if isinstance(node, Text):
-        return getattr(node, lang)
-    if isinstance(node, dict):
-        if node.keys() == {"en", "zh"}:
-            return node[lang]
-        return {key: spoken(value, lang) for key, value in node.items()}
-    if isinstance(node, list | tuple):
-        return [spoken(value, lang) for value in node]
-    return node
 
 
 def _words(lang: str) -> dict[str, dict[str, str]]:

@@ -14,7 +14,8 @@ from analyzer.model.base import Text
 from analyzer.model.change import Change, Edit, FileChange, Subject, Symbol
 from analyzer.model.plan import Plan
 from analyzer.report.phrases import LANGUAGES, keys
-from analyzer.report.prose import SENTENCES, one_line, sentence, steps
+from analyzer.report.prose import GROUPS, one_line, steps
+from analyzer.report.sentences import sentence
 
 SIDES = ("before", "after")
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -144,8 +145,8 @@ def test_direction_is_told(one: str, other: str) -> None:
                 "launch-changed",
                 detail={"kernel": "_k", "options": "num_warps", "num_warps_before": "default", "num_warps_after": "8"},
             ),
-            "`Sampler.apply` launches `_k` otherwise: `num_warps` `default` → `8`.",
-            "`Sampler.apply` 启动 `_k` 的方式改变：`num_warps` `default` → `8`。",
+            "`Sampler.apply` launches `_k` otherwise: `num_warps` default → `8`.",
+            "`Sampler.apply` 启动 `_k` 的方式改变：`num_warps` 默认值 → `8`。",
         ),
         (
             edit("function-extracted", detail={"origin": "Sampler.run"}),
@@ -184,13 +185,16 @@ def test_code_cannot_leave_its_span() -> None:
 
 def test_many_edits_are_counted() -> None:
     """What is not told of a file is counted, and the buffer of a copy is told with the copy alone."""
-    edits = tuple(edit("constant-changed", detail={"value_after": str(i)}) for i in range(SENTENCES + 5))
+    edits = tuple(
+        edit("constant-changed", detail={"value_after": str(i)}).model_copy(update={"symbol": f"N{i}"})
+        for i in range(GROUPS + 5)
+    )
     file = FileChange(path="mini/ops.py", status="modified", edits=edits)
     copy = edit("copy-removed", detail={"size": "n × 4 bytes"})
     buffer = edit("allocation-removed", detail={"size": "n × 4 bytes"})
     (step,) = steps(Change(files=(file,)), ())
-    assert len(step.sentences) == SENTENCES + 1
-    assert step.sentences[-1].en == "5 more edits are not listed here."
+    assert len(step.sentences) == GROUPS + 1
+    assert step.sentences[-1].en == "5 more edits are in report.json."
     (step,) = steps(Change(files=(FileChange(path="a.py", status="modified", edits=(copy, buffer)),)), ())
     assert len(step.sentences) == 1
 
@@ -211,18 +215,22 @@ def _told(*edits: Edit, names: tuple[str, ...], notes: tuple[Text, ...] = ()) ->
 
 
 def test_lines_without_a_known_edit_are_not_called_meaningless() -> None:
-    """A file whose edits are of no known kind says so, and names what changed."""
-    assert _told(names=("draw",)) == ["1 line is added, 2 removed in `draw`; no edit of a kind that is recognised."]
+    """What changed by no known kind of edit is named, with the number of lines; it is never called nothing."""
+    assert _told(names=("draw",)) == ["+1 −2 lines in `draw`, by no known kind of edit."]
     told = _told(edit("barrier-added"), names=("Sampler.apply", "draw"))
-    assert told[1:] == ["Lines of `draw` changed too, without an edit of a kind that is recognised."]
+    assert told[1:] == ["`draw` changed as well, by no known kind of edit (the file: +1 −2 lines)."]
     assert len(_told(edit("barrier-added"), names=("Sampler.apply",))) == 1
 
 
 def test_a_renamed_parameter_is_told_once() -> None:
-    """The note on callers that name the parameter stands for the edit."""
-    detail = {"renamed": True, "name_before": "a", "name_after": "b"}
+    """The edit says that callers have to follow; a note that says the same is not told beside it."""
+    detail = {"renamed": True, "kernel": False, "name_before": "a", "name_after": "b"}
     note = Text(en="`Sampler.apply`: parameter `a` is now called `b`.", zh="`Sampler.apply` 的参数 `a` 改名为 `b`。")
-    assert _told(edit("parameter-changed", detail=detail), names=(), notes=(note,)) == [note.en]
+    other = Text(en="Not parsed.", zh="未解析。")
+    assert _told(edit("parameter-changed", detail=detail), names=(), notes=(note, other)) == [
+        "The parameter `a` of `Sampler.apply` is renamed to `b`; calls that name it have to follow.",
+        "Not parsed.",
+    ]
 
 
 def test_long_sides_show_where_they_differ() -> None:
