@@ -28,7 +28,17 @@ def test_sources_are_found():
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_no_projects_name(name):
-    """No project is named outside the profiles, so that the same change under other names gets the same report."""
+    """No project is named outside the profiles, so that the same change under other names gets the same report.
+
+    A rule's source is a fact that is shown and never matched: it may be a pull request of any project.
+    """
     word = re.compile(name, re.IGNORECASE)
-    named = [str(path.relative_to(ROOT)) for path in sources() if word.search(path.read_text(encoding="utf-8"))]
-    assert named == []
+    assert [str(path.relative_to(ROOT)) for path in sources() if word.search(matched(path))] == []
+
+
+def matched(path: Path) -> str:
+    """A file's text; of a file of rules, without the rules' sources."""
+    text = path.read_text(encoding="utf-8")
+    if path.parent.name != "rules":
+        return text
+    return re.sub(r"^  source:.*\n(?:    .*\n)*", "", text, flags=re.MULTILINE)
