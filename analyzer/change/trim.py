@@ -10,19 +10,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Shorter files are parsed as they are.
 LINES = 80
-_TOP = re.compile(r"(?:@|def |async def |class )")
-_INNER = re.compile(r"    (?:@|def |async def )")
-_NAME = re.compile(r"\s*(?:async )?(?:def|class)\s+(\w+)")
+#: Lines that begin or end a definition at the top or in a class: no closing bracket, no comment, not empty.
+_TOP = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
+_INNER = re.compile(r"^ {1,4}[^\s#)\]}]", re.MULTILINE)
+_NAME = re.compile(r" *(?:async )?(def|class) +(\w+)")
 _QUOTES = re.compile(r'"""|\'\'\'')
+#: What a blanked method leaves, so that its class has a body.
+_PASS = "    pass"
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Lines `start` to `end` (exclusive, from 0) of one definition with its decorators."""
+class _Block(NamedTuple):
+    """One definition with its decorators: the text from `start` to `end`."""
 
     name: str
     text: str
@@ -38,64 +40,51 @@ def trimmed(base: str, head: str) -> tuple[str, str] | None:
     """
     if base.count("\n") < LINES or head.count("\n") < LINES or "jit" in base or "jit" in head:
         return None
-    sides = (base.split("\n"), head.split("\n"))
-    blocks = [list(_blocks(lines, 0, len(lines), _TOP)) for lines in sides]
-    inner = [[*_methods(lines, own)] for lines, own in zip(sides, blocks, strict=True)]
-    if any(_splits_a_string(block) for group in (*blocks, *inner) for block in group):
+    tops = [list(_blocks(text, _TOP)) for text in (base, head)]
+    spared = _shared(*tops)
+    classes = [[b for b in side if b.is_class and (b.name, b.text) not in spared] for side in tops]
+    methods = [[one for block in side for one in _methods(block)] for side in classes]
+    if any(_splits_a_string(block) for side in (*tops, *methods) for block in side):
         return None
-    spared = [_shared(*blocks), _shared(*inner)]
-    result = []
-    for lines, tops, methods in zip(sides, blocks, inner, strict=True):
-        lines = list(lines)
-        for block in methods:
-            if (block.name, block.text) in spared[1]:
-                lines[block.start : block.end] = ["    pass", *[""] * (block.end - block.start - 1)]
-        for block in tops:
-            if (block.name, block.text) in spared[0]:
-                lines[block.start : block.end] = [""] * (block.end - block.start)
-        result.append("\n".join(lines))
-    return result[0], result[1]
+    alike = _shared(*methods)
+    results = []
+    for text, top, inner in zip((base, head), tops, methods, strict=True):
+        gaps = [(b.start, b.end, "") for b in top if (b.name, b.text) in spared]
+        gaps += [(b.start, b.end, _PASS) for b in inner if (b.name, b.text) in alike]
+        parts, at = [], 0
+        for start, end, instead in sorted(gaps):
+            parts += [text[at:start], instead, "\n" * text.count("\n", start, end)]
+            at = end
+        results.append("".join([*parts, text[at:]]))
+    return results[0], results[1]
 
 
-def _blocks(lines: list[str], start: int, end: int, opens: re.Pattern) -> Iterator[_Block]:
-    """The definitions whose first lines `opens` matches; a line that starts at their column ends them."""
-    indent = 4 if opens is _INNER else 0
-    at = start
-    while at < end:
-        if not opens.match(lines[at]):
-            at += 1
+def _blocks(text: str, marks: re.Pattern) -> Iterator[_Block]:
+    """The definitions whose first line is one that `marks` matches; the next such line ends them."""
+    starts = [match.start() for match in marks.finditer(text)]
+    first = None  # where the decorators of the next definition begin
+    for start, following in zip(starts, [*starts[1:], len(text)], strict=True):
+        if text[start : start + 5].lstrip(" ").startswith("@"):
+            first = start if first is None else first
             continue
-        first = at
-        while at < end and lines[at][indent : indent + 1] == "@":  # decorators, which may span lines
-            at = _after(lines, at, end, indent)
-        if at == end or not opens.match(lines[at]):
-            continue
-        name = _NAME.match(lines[at])
-        is_class = lines[at].lstrip().startswith("class")
-        at = _after(lines, at, end, indent)
-        if name:
-            text = "\n".join(lines[first:at]).rstrip()
-            yield _Block(name[1], text, first, first + text.count("\n") + 1, is_class)
+        named = _NAME.match(text, start)
+        if named:
+            begin = start if first is None else first
+            content = text[begin:following].rstrip()
+            yield _Block(named[2], content, begin, begin + len(content), named[1] == "class")
+        first = None
 
 
-def _after(lines: list[str], at: int, end: int, indent: int) -> int:
-    """The next line at the indent that is no closing bracket, no comment and not empty."""
-    at += 1
-    while at < end:
-        line = lines[at]
-        stripped = line.lstrip()
-        if stripped and len(line) - len(stripped) <= indent and stripped[0] not in ")]}#":
-            return at
-        at += 1
-    return at
-
-
-def _methods(lines: list[str], blocks: list[_Block]) -> Iterator[_Block]:
-    """The methods of each class, named after it."""
-    for block in blocks:
-        if block.is_class:
-            for one in _blocks(lines, block.start + 1, block.end, _INNER):
-                yield _Block(f"{block.name}.{one.name}", one.text, one.start, one.end, False)
+def _methods(block: _Block) -> Iterator[_Block]:
+    """The methods of a class, named after it, at their places in the file."""
+    header = block.text.find("\n", block.text.find("class "))  # decorators may come first
+    if header < 0:
+        return
+    body = block.text[header + 1 :]
+    for one in _blocks(body, _INNER):
+        if not one.is_class and one.text.startswith(("    def ", "    async ", "    @")):
+            shift = block.start + header + 1
+            yield _Block(f"{block.name}.{one.name}", one.text, one.start + shift, one.end + shift, False)
 
 
 def _splits_a_string(block: _Block) -> bool:
