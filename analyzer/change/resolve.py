@@ -47,7 +47,7 @@ Found = Function | Class | Module
 def is_library(func: ast.expr, caller: Function) -> bool:
     """Whether a call reaches a library that is known by its names."""
     root = root_name(func)
-    dotted = caller.module.whole.imports.get(root, root)
+    dotted = caller.module.imports.get(root, root)
     built_in = isinstance(func, ast.Name) and func.id in BUILTINS
     return built_in or dotted.split(".")[0] in LIBRARIES or root in caller.module.languages
 
@@ -122,7 +122,7 @@ class Resolver:
         receiver, name = node.value, node.attr
         if isinstance(receiver, ast.Call) and last_name(receiver.func) == "super" and caller.owner:
             own = self._class(caller.owner, caller.module)
-            after = self._above(own) if own else ()
+            after = self.above(own) if own else ()
             return [found for found in [next(filter(None, (c.method(name) for c in after)), None)] if found]
         owners: list[Class] = []
         if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls") and caller.owner:
@@ -213,20 +213,20 @@ class Resolver:
 
     def method(self, its: Class, name: str) -> Function | None:
         """A class's method, or the nearest base's that has it."""
-        return next(filter(None, (one.method(name) for one in (its, *self._above(its)))), None)
+        return next(filter(None, (one.method(name) for one in (its, *self.above(its)))), None)
 
-    def _above(self, its: Class, depth: int = DEPTH) -> Iterator[Class]:
+    def above(self, its: Class, depth: int = DEPTH) -> Iterator[Class]:
         """The bases that the tree has, nearest first."""
         for base in its.node.bases if depth else ():
             for one in self.meant(base, its.module.whole.top):
                 if isinstance(one, Class) and one.node is not its.node:
                     yield one
-                    yield from self._above(one, depth - 1)
+                    yield from self.above(one, depth - 1)
 
     def foreign_bases(self, its: Class) -> set[str]:
         """Bases of a class and of its bases that are not of the tree, as they are written."""
         found = set()
-        for one in (its, *self._above(its)):
+        for one in (its, *self.above(its)):
             for base in one.node.bases:
                 if not any(isinstance(f, Class) for f in self.meant(base, one.module.whole.top)):
                     found.add(ast.unparse(base))
@@ -269,7 +269,7 @@ class Resolver:
 
     def _attribute(self, owner: Class, name: str, depth: int) -> list[Class]:
         """The classes of an attribute of instances: from its annotation, or from everything that is assigned to it."""
-        for its in (owner, *self._above(owner)):
+        for its in (owner, *self.above(owner)):
             for node in its.node.body:
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
                     return self._annotated(node.annotation, its.module)
