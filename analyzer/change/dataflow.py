@@ -15,6 +15,7 @@ from analyzer.change import vocabulary as v
 from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.launches import bound_arguments, launch_of
+from analyzer.change.limits import spend
 from analyzer.change.resolve import Resolver, is_library
 from analyzer.change.source import Function, argument, keyword, last_name
 from analyzer.change.tensors import NONE, Summary, Value, Write, joined, tensor_parameters, through
@@ -70,6 +71,7 @@ class _Run:
         return True
 
     def statement(self, node: ast.stmt, env: dict[str, Value], conditions: tuple[str, ...]) -> bool:
+        spend(50)
         if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
             if isinstance(node, ast.Return) and node.value is not None:
                 value = self.value(node.value, env)
@@ -148,6 +150,7 @@ class _Run:
     # Expressions
 
     def value(self, node: ast.expr, env: dict[str, Value]) -> Value:
+        spend(50)
         if isinstance(node, ast.Name):
             return env.get(node.id, Value())
         if isinstance(node, ast.Call):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from analyzer.change import testing
@@ -42,16 +43,22 @@ class Effects:
         return edit.model_copy(update={"detail": detail})
 
 
-def effects(alignments: list[Alignment], base: dict[str, Module], head: dict[str, Module], tree) -> Effects:
-    """In-place writes, returned aliases and low-precision round trips of all functions that both sides have."""
-    parsed: dict[tuple[str, str], Module] = {}
-    sides = (Analysis(Resolver("base", base, tree, parsed)), Analysis(Resolver("head", head, tree, parsed)))
+def effects(
+    alignments: list[Alignment],
+    base: dict[str, Module],
+    head: dict[str, Module],
+    tree,
+    within: Callable[[Alignment, Callable[[], None]], None] = lambda _, what: what(),
+) -> Effects:
+    """In-place writes, returned aliases and low-precision round trips of all functions that both sides have.
+
+    `within` runs the work on one alignment, or leaves it where it costs too much.
+    """
+    sides = (Analysis(Resolver("base", base, tree)), Analysis(Resolver("head", head, tree)))
     shallow = Analysis(None)
     found = Effects([], {}, {})
-    for alignment in alignments:
-        functions = (*alignment.base, *alignment.head)
-        if any(testing.is_test_path(f.path) or f.is_kernel for f in functions):
-            continue
+
+    def add(alignment: Alignment) -> None:
         before = {f: shallow.summary(f) or Summary() for f in alignment.base}
         after = {f: shallow.summary(f) or Summary() for f in alignment.head}
         if _seen(before, alignment.base_name) != _seen(after, alignment.head_name):
@@ -62,6 +69,11 @@ def effects(alignments: list[Alignment], base: dict[str, Module], head: dict[str
             found.edits += _round_trips(alignment, before, after)
         found.base_shapes |= {(f.path, f.name): summary.shapes for f, summary in before.items()}
         found.head_shapes |= {(f.path, f.name): summary.shapes for f, summary in after.items()}
+
+    for alignment in alignments:
+        functions = (*alignment.base, *alignment.head)
+        if not any(testing.is_test_path(f.path) or f.is_kernel for f in functions):
+            within(alignment, lambda alignment=alignment: add(alignment))
     return found
 
 

@@ -17,10 +17,14 @@ from analyzer.change.edits import at, make, merge
 from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
 from analyzer.change.inside import alignment_edits
+from analyzer.change.limits import REFUSALS, Limits
 from analyzer.change.parameters import signature_edits
 from analyzer.change.source import Function, Module, parse_both
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
+
+#: Characters of Python on both sides that are read together; a syntax tree takes some forty times as many bytes.
+TOGETHER = 12_000_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class FileFacts:
 
 
 class Tree(Protocol):
-    """The files of both revisions."""
+    """The files of both revisions; `parsed` keeps those that were read, by path and text."""
+
+    parsed: dict[tuple[str, str], Module]
 
     def file(self, side: str, path: str) -> str | None:
         """The text of a file of `side` (base or head), None where there is none."""
@@ -50,6 +56,9 @@ class Tree(Protocol):
 
 class NoTree:
     """A tree of which only the changed files are known."""
+
+    def __init__(self) -> None:
+        self.parsed: dict[tuple[str, str], Module] = {}
 
     def file(self, side: str, path: str) -> str | None:
         return None
@@ -61,33 +70,80 @@ def file_facts(path: str, base: str | None, head: str | None, previous_path: str
 
 
 def change_edits(files: list[SourcePair], tree: Tree) -> dict[str, FileFacts]:
-    """The facts of all changed files, by path (of head, or of base for a file that was deleted)."""
+    """The facts of all changed files, by path (of head, or of base for a file that was deleted).
+
+    A file that costs too much has a note in place of its facts.
+    """
+    found: dict[str, FileFacts] = {}
+    for group in groups(files):
+        limits = Limits()
+        while True:
+            kept = [f for f in group if f.path not in limits.refused]
+            facts = _within(kept, tree, limits)
+            if all(f.path not in limits.refused for f in kept):
+                break
+            limits = Limits(limits.refused)  # what is refused must not lend its functions to the others
+        found |= facts | {path: FileFacts(notes=(note,)) for path, note in limits.refused.items()}
+    return {f.path: found[f.path] for f in files}
+
+
+def groups(files: list[SourcePair]) -> list[list[SourcePair]]:
+    """The files that are read together: all of them, unless their syntax trees would take too much memory at once."""
+    found: list[list[SourcePair]] = [[]]
+    size = 0
+    for f in sorted(files, key=lambda f: sorted((f.path, f.previous_path or f.path))):
+        its = len(f.base or "") + len(f.head or "") if f.path.endswith(".py") else 0
+        if size and size + its > TOGETHER:
+            found.append([])
+            size = 0
+        found[-1].append(f)
+        size += its
+    return found
+
+
+def _within(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, FileFacts]:
+    """The facts of files that are read together; each by itself where it cannot be told which of them is too much."""
+    try:
+        return _facts(files, tree, limits)
+    except REFUSALS:
+        facts: dict[str, FileFacts] = {}
+        for f in files:
+            facts |= limits.of([f.path], lambda f=f: _facts([f], tree, limits), {})
+        return facts
+
+
+def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, FileFacts]:
     python = [f for f in files if f.path.endswith(".py")]
     parsed = [parse_both(f.previous_path or f.path, f.base, f.path, f.head) for f in python]
     base = {module.path: module for module, _ in parsed}
     head = {module.path: module for _, module in parsed}
-    renames = {f.previous_path: f.path for f in python if f.previous_path}
+    renames = {f.previous_path: f.path for f in files if f.previous_path}
     whole = [f for f in python if not (base[f.previous_path or f.path].notes or head[f.path].notes)]
+    functions: tuple[list[Function], list[Function]] = ([], [])
+    for f in whole:
+        sides = (base[f.previous_path or f.path], head[f.path])
+        read = limits.of([f.path], lambda sides=sides: [list(side.functions.values()) for side in sides], ([], []))
+        for all_of_side, its in zip(functions, read, strict=True):
+            all_of_side += its
 
-    matching = match_functions(
-        [x for f in whole for x in base[f.previous_path or f.path].functions.values()],
-        [x for f in whole for x in head[f.path].functions.values()],
-        renames,
-    )
+    matching = match_functions(*functions, renames)
     edits = list(_function_edits(matching))
     for alignment in matching.alignments:
-        edits += alignment_edits(alignment)
-    found = effects(matching.alignments, base, head, tree)
+        edits += limits.of(alignment.paths(renames), lambda alignment=alignment: alignment_edits(alignment), [])
+    found = effects(matching.alignments, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
     edits = [found.sized(edit) for edit in edits] + found.edits
     symbols = _symbols(matching)
     for f in whole:
-        changed = _constants(base[f.previous_path or f.path], head[f.path])
+        sides = (base[f.previous_path or f.path], head[f.path])
+        changed = limits.of([f.path], lambda sides=sides: _constants(*sides), [])
         edits += [edit for edit, _ in changed if edit]
         symbols.setdefault(f.path, []).extend(symbol for _, symbol in changed)
-
-    build = {f.path: build_edits(f.path, f.previous_path, f.base, f.head) for f in files}
-    edits += [edit for found, _ in build.values() for edit in found]
-    renames = {f.previous_path: f.path for f in files if f.previous_path}
+    notes = {f.path: [*base[f.previous_path or f.path].notes, *head[f.path].notes] for f in python}
+    for f in files:
+        what = (f.path, f.previous_path, f.base, f.head)
+        stated, noted = limits.of([f.path], lambda what=what: build_edits(*what), ([], ()))
+        edits += stated
+        notes.setdefault(f.path, []).extend(noted)
 
     by_path: dict[str, list[Edit]] = {}
     for edit in merge(edits):
@@ -96,9 +152,7 @@ def change_edits(files: list[SourcePair], tree: Tree) -> dict[str, FileFacts]:
         f.path: FileFacts(
             tuple(sorted(symbols.get(f.path, []), key=lambda s: (s.head_line or s.base_line or 0, s.name))),
             tuple(by_path.get(f.path, [])),
-            (*base[f.previous_path or f.path].notes, *head[f.path].notes, *_api_notes(by_path.get(f.path, [])))
-            if f.path in head
-            else build[f.path][1],
+            (*dict.fromkeys(notes[f.path]), *_api_notes(by_path.get(f.path, []))),
         )
         for f in files
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from analyzer.change.align import Alignment, dump, greedy, shape, similarity
 from analyzer.change.source import Function, last_name
@@ -15,6 +16,8 @@ from analyzer.change.source import Function, last_name
 RENAMED = 0.6
 #: Share of an extracted function's expressions that its origin had.
 EXTRACTED = 0.6
+#: So many pairs of functions are compared for what was renamed.
+CANDIDATES = 100_000
 
 
 @dataclass(eq=False)
@@ -58,6 +61,8 @@ class Matching:
     inlined: list[tuple[Function, Function]]  # (function of base, where it went in head)
     added: list[Function]
     removed: list[Function]
+    #: Whether all that might be renamed was compared.
+    complete: bool = True
 
 
 def match_functions(base: Iterable[Function], head: Iterable[Function], renames: dict[str, str]) -> Matching:
@@ -69,13 +74,9 @@ def match_functions(base: Iterable[Function], head: Iterable[Function], renames:
     new = [f for k, f in right.items() if k not in left]
     bodies = {f: Body(f) for f in [*left.values(), *right.values()]}
 
+    candidates, complete = _candidates([bodies[f] for f in gone], [bodies[f] for f in new])
     found = greedy(
-        {
-            (i, j): score
-            for i, f in enumerate(gone)
-            for j, g in enumerate(new)
-            if (score := _likeness(bodies[f], bodies[g])) >= RENAMED
-        }
+        {(i, j): score for i, j in candidates if (score := _likeness(bodies[gone[i]], bodies[new[j]])) >= RENAMED}
     )
     renamed = [(gone[i], new[j]) for i, j in found]
     gone = [f for i, f in enumerate(gone) if i not in {i for i, _ in found}]
@@ -84,11 +85,12 @@ def match_functions(base: Iterable[Function], head: Iterable[Function], renames:
 
     cut: dict[Function, Function] = {}  # new function -> the base function that it was cut out of
     put: dict[Function, Function] = {}  # gone function -> the head function that it was put into
+    named = (_by_name(new), _by_name(gone))
     for f, g in both:
-        for one in new:
+        for one in _called(bodies[g], named[0]):
             if one not in cut and _absorbs(bodies[f], bodies[g], bodies[one]):
                 cut[one] = f
-        for one in gone:
+        for one in _called(bodies[f], named[1]):
             if one not in put and _absorbs(bodies[g], bodies[f], bodies[one]):
                 put[one] = g
     names = {f.simple_name: g.simple_name for f, g in renamed if f.simple_name != g.simple_name}
@@ -107,7 +109,38 @@ def match_functions(base: Iterable[Function], head: Iterable[Function], renames:
         [(one, into) for one, into in put.items()],
         [f for f in new if f not in cut],
         [f for f in gone if f not in put],
+        complete,
     )
+
+
+def _candidates(gone: list[Body], new: list[Body]) -> tuple[list[tuple[int, int]], bool]:
+    """Pairs of functions with a statement in common, those with a rare one first; whether that is all of them."""
+    places: tuple[dict[str, list[int]], ...] = (defaultdict(list), defaultdict(list))
+    if gone and new:
+        for side, bodies in zip(places, (gone, new), strict=True):
+            for place, body in enumerate(bodies):
+                for statement in body.statements or [f"nothing in {body.function.simple_name}"]:
+                    side[statement].append(place)
+    shared = [(len(its) * len(places[1][s]), s) for s, its in places[0].items() if s in places[1]]
+    found: dict[tuple[int, int], None] = {}
+    for size, statement in sorted(shared):
+        if len(found) + size > CANDIDATES:
+            return sorted(found), False
+        found |= dict.fromkeys(product(places[0][statement], places[1][statement]))
+    return sorted(found), True
+
+
+def _by_name(functions: list[Function]) -> dict[str, list[tuple[int, Function]]]:
+    """Functions and their places by the name that a call uses."""
+    found: dict[str, list[tuple[int, Function]]] = defaultdict(list)
+    for place, function in enumerate(functions):
+        found[function.simple_name].append((place, function))
+    return found
+
+
+def _called(body: Body, named: dict[str, list[tuple[int, Function]]]) -> list[Function]:
+    """Those of the functions that a body calls by name, in their order."""
+    return [one for _, one in sorted(pair for name in body.called & named.keys() for pair in named[name])]
 
 
 def _likeness(a: Body, b: Body) -> float:
