@@ -6,11 +6,13 @@ Everything here is symmetric: pairing (a, b) gives the mirrored pairs of pairing
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from analyzer.change.limits import spend
 from analyzer.change.source import Function, Statement
 
 SKIPPED_FIELDS = frozenset({"ctx", "type_comment", "kind", "annotation", "returns", "type_params"})
@@ -18,6 +20,8 @@ SKIPPED_FIELDS = frozenset({"ctx", "type_comment", "kind", "annotation", "return
 SIMILAR = 0.55
 #: Above this many candidate pairs only neighbours are compared.
 MANY = 40_000
+#: Above this many cells the table of a longest common subsequence takes too long.
+CELLS = 1_000_000
 
 
 def dump(node: ast.AST, name: Callable[[str], str]) -> str:
@@ -72,23 +76,61 @@ def lcs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
     swapped = (len(x), x) > (len(y), y)
     if swapped:
         x, y = y, x
+    middle = _longest(x, y) if len(x) * len(y) <= CELLS else _anchored(x, y)
+    pairs = [((j, i) if swapped else (i, j)) for i, j in middle]
+    return head + [(i + start, j + start) for i, j in pairs] + tail
+
+
+def _longest(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """A longest common subsequence by the table of all prefixes."""
+    spend(len(x) * len(y))
     table = [[0] * (len(y) + 1) for _ in range(len(x) + 1)]
     for i in range(len(x) - 1, -1, -1):
         row, below = table[i], table[i + 1]
         for j in range(len(y) - 1, -1, -1):
             row[j] = below[j + 1] + 1 if x[i] == y[j] else max(below[j], row[j + 1])
     i = j = 0
-    middle = []
+    found = []
     while i < len(x) and j < len(y):
         if x[i] == y[j]:
-            middle.append((i, j))
+            found.append((i, j))
             i, j = i + 1, j + 1
         elif table[i + 1][j] >= table[i][j + 1]:
             i += 1
         else:
             j += 1
-    pairs = [((j, i) if swapped else (i, j)) for i, j in middle]
-    return head + [(i + start, j + start) for i, j in pairs] + tail
+    return found
+
+
+def _anchored(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """A long common subsequence of two that are too long for a table: the n-th of each item is paired with the n-th.
+
+    Of what is paired, the longest run in the order of both is kept.
+    """
+    places = {key: j for j, key in enumerate(_numbered(y))}
+    pairs = [(i, places[key]) for i, key in enumerate(_numbered(x)) if key in places]
+    ends: list[int] = []  # the smallest last place of an increasing run of each length
+    chain: list[int] = []  # the index of its pair
+    before: list[int] = []
+    for index, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        before.append(chain[length - 1] if length else -1)
+        ends[length : length + 1] = [j]
+        chain[length : length + 1] = [index]
+    found = []
+    index = chain[-1] if chain else -1
+    while index >= 0:
+        found.append(pairs[index])
+        index = before[index]
+    return found[::-1]
+
+
+def _numbered(items: Sequence[Hashable]) -> Iterator[tuple[Hashable, int]]:
+    """Each item with the number of the same before it."""
+    seen: Counter[Hashable] = Counter()
+    for item in items:
+        yield item, seen[item]
+        seen[item] += 1
 
 
 def greedy(candidates: Mapping[tuple[int, int], float]) -> list[tuple[int, int]]:
@@ -133,6 +175,10 @@ class Alignment:
         if function is self.base[0]:
             return self.head[0]
         return self.base[0] if function is self.head[0] else None
+
+    def paths(self, renames: Mapping[str, str]) -> list[str]:
+        """The files that the functions are in, under their names in head."""
+        return [renames.get(f.path, f.path) for f in self.base] + [f.path for f in self.head]
 
     @cached_property
     def base_statements(self) -> list[Statement]:
@@ -214,13 +260,15 @@ class Alignment:
         words_a = {i: words(self.base_shapes[i]) for i in left_a}
         words_b = {j: words(self.head_shapes[j]) for j in left_b}
         candidates: dict[tuple[int, int], float] = {}
+        near = _neighbours(left_a, left_b, *gaps) if many else None
         for i in left_a:
             x = self.base_statements[i]
-            for j in left_b:
+            for j in left_b if near is None else near[i]:
                 y = self.head_statements[j]
                 same_gap = gaps[0][i] == gaps[1][j]
-                if type(x.node) is not type(y.node) or (many and not same_gap):
+                if type(x.node) is not type(y.node):
                     continue
+                spend(50)
                 score = similarity(words_a[i], words_b[j])
                 if same_gap:
                     same_target = x.target() and self.base_name(x.target()) == self.head_name(y.target())
@@ -276,6 +324,21 @@ def _best(votes: Mapping[tuple[str, str], int], side: int) -> dict[str, str]:
         if len(options) == 1 or options[0][0] > options[1][0]:
             best[name] = options[0][1]
     return best
+
+
+def _neighbours(a: list[int], b: list[int], gaps_a: list[int], gaps_b: list[int]) -> dict[int, list[int]]:
+    """For each statement of `a` those of `b` in the same gap, in a long gap only those at about the same place."""
+    sides: tuple[dict[int, list[int]], ...] = (defaultdict(list), defaultdict(list))
+    for side, places, gaps in zip(sides, (a, b), (gaps_a, gaps_b), strict=True):
+        for place in places:
+            side[gaps[place]].append(place)
+    found = {}
+    for gap, mine in sides[0].items():
+        other = sides[1][gap]
+        reach = max(1, MANY // max(len(mine), len(other), 1))
+        for at, place in enumerate(mine):
+            found[place] = other[max(0, at - reach) : at + reach + 1]
+    return found
 
 
 def _gaps(anchors: list[tuple[int, int]], n: int, m: int) -> tuple[list[int], list[int]]:
