@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint cases clean
+.PHONY: demo test lint cases bench-facts clean
 
 demo: $(VENV)/.installed
 	$(BIN)/analyze demo
@@ -18,6 +18,11 @@ lint: $(VENV)/.installed
 # make cases VLLM=PATH [CASES=DIR] [DEVICE=auto|cpu|cuda|none]
 cases: $(VENV)/.installed
 	$(BIN)/python tests/cases/run.py --repo "$(VLLM)" $(if $(CASES),--conversations "$(CASES)") --device $(or $(DEVICE),auto)
+
+# make bench-facts REPO=PATH [COMMITS=N] [WHOLE=1]: seconds and ratios, beside PyDriller
+bench-facts: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python tests/benchmarks/facts.py --repo "$(REPO)" $(if $(COMMITS),--commits $(COMMITS)) $(if $(WHOLE),--whole)
 
 $(VENV)/.installed: pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -10,11 +10,12 @@ import gc
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from analyzer.change.diffs import ZEROS, Entry
 from analyzer.change.facts import NoTree, change_edits
@@ -26,10 +27,12 @@ from analyzer.model.base import Record, Text
 from analyzer.model.change import FileChange
 
 Progress = Callable[[int, int], None]
+#: (commit, its first parent; 40 zeros for a root)
+Pair = tuple[str, str]
 #: Commits that one task reads together: enough to share the processes that read them, few enough to share the work.
-RUN = 48
+RUN = 16
 #: Tasks that wait for each worker; more would only fill memory.
-AHEAD = 3
+AHEAD = 4
 NOWHERE = Text(en="", zh="")
 
 
@@ -42,55 +45,61 @@ class CommitFacts(Record):
     note: str = ""
 
 
-def scan(
+def scan(path: Path, revision: str = "HEAD", limit: int | None = None, **options: Any) -> Iterator[CommitFacts]:
+    """The facts of the last `limit` first-parent commits of `revision`, newest first; `options` as of `facts_of`."""
+    with Repository.open(path) as repository:
+        lines = repository.log(
+            "--first-parent", "--format=%H %P", *([f"-n{limit}"] if limit else []), repository.resolve(revision)
+        )
+    pairs = [(words[0], words[1] if len(words) > 1 else ZEROS) for line in lines if (words := line.split())]
+    yield from facts_of(path, pairs, **options)
+
+
+def facts_of(
     path: Path,
-    revision: str = "HEAD",
+    pairs: Sequence[Pair],
     *,
-    limit: int | None = None,
     workers: int | None = None,
     store: Path | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Iterator[CommitFacts]:
-    """The facts of the last `limit` first-parent commits of `revision`, newest first.
+    """The facts of each (commit, parent) in turn; neighbours of a history are read together.
 
     `workers`: processes, as many as there are cores where None; 0: all work in this process. `store`: the file in
     which facts are kept from scan to scan. `progress` is told the commits done and all. AnalyzerError where a worker
     dies (memory, a signal).
     """
-    with Repository.open(path) as repository:
-        tip = repository.resolve(revision)
-        lines = repository.log("--first-parent", "--format=%H %P", *([f"-n{limit}"] if limit else []), tip)
-    pairs = [(words[0], words[1] if len(words) > 1 else ZEROS) for line in lines if (words := line.split())]
-    workers = len(os.sched_getaffinity(0)) if workers is None else workers
+    workers = os.cpu_count() or 1 if workers is None else workers
     with ExitStack() as stack:
         kept = stack.enter_context(FactsStore.open(store))
         submit = _workers(stack, path, workers)
-        waiting: deque[tuple[list[tuple[str, str]], dict[str, bytes], Future | None]] = deque()
+        waiting: deque[tuple[Sequence[Pair], dict[str, bytes], Future | None]] = deque()
+        starts = deque(range(0, len(pairs), RUN))
         done = 0
-        for start in range(0, len(pairs) + RUN * max(AHEAD * workers, 1), RUN):
-            run = pairs[start : start + RUN]
-            if run:
+        while starts or waiting:
+            while starts and len(waiting) <= AHEAD * workers:
+                start = starts.popleft()
+                run = pairs[start : start + RUN]
                 known = kept.get([commit for commit, _ in run])
                 missing = [pair for pair in run if pair[0] not in known]
                 waiting.append((run, known, submit(missing) if missing else None))
-            if waiting and (not run or len(waiting) > AHEAD * workers):
-                run, known, future = waiting.popleft()
-                if future is not None:
-                    found = _result(future)
-                    kept.put(found.items())
-                    known |= found
-                for commit, _ in run:
-                    yield CommitFacts.model_validate_json(known[commit])
-                done += len(run)
-                progress(done, len(pairs))
+            run, known, future = waiting.popleft()
+            if future is not None:
+                found = _result(future)
+                kept.put(found.items())
+                known |= found
+            for commit, _ in run:
+                yield CommitFacts.model_validate_json(known[commit])
+            done += len(run)
+            progress(done, len(pairs))
 
 
-def _workers(stack: ExitStack, path: Path, count: int) -> Callable[[list[tuple[str, str]]], Future]:
+def _workers(stack: ExitStack, path: Path, count: int) -> Callable[[Sequence[Pair]], Future]:
     """How a run of commits is handed to a worker; the workers end with `stack`."""
     if count == 0:
         repository = stack.enter_context(Repository.open(path))
 
-        def here(pairs: list[tuple[str, str]]) -> Future:
+        def here(pairs: Sequence[Pair]) -> Future:
             future: Future = Future()
             future.set_result(_facts(repository, pairs))
             return future
@@ -121,14 +130,14 @@ def _start(path: Path) -> None:
     gc.disable()  # syntax trees are large and alive; what is left of them is collected after each run
 
 
-def _work(pairs: list[tuple[str, str]]) -> dict[str, bytes]:
+def _work(pairs: Sequence[Pair]) -> dict[str, bytes]:
     try:
         return _facts(_repository, pairs)
     finally:
         gc.collect()
 
 
-def _facts(repository: Repository, pairs: list[tuple[str, str]]) -> dict[str, bytes]:
+def _facts(repository: Repository, pairs: Sequence[Pair]) -> dict[str, bytes]:
     """The packed facts of each commit."""
     diffs = list(repository.diffs((parent, commit) for commit, parent in pairs))
     contents = repository.read_many({blob for entries in diffs if entries for blob in blobs(entries)})
