@@ -5,6 +5,11 @@ AnalyzerError (1: our own failure)
 └── NothingToAnalyze (3: no repository, an unknown revision, an empty diff)
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class AnalyzerError(Exception):
     """Ends the command with one line: what was wrong, what to do."""
@@ -22,3 +27,9 @@ class NothingToAnalyze(AnalyzerError):
     """There is no change to analyze."""
 
     exit_code = 3
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What `name` may have meant, as the end of a message; empty where nothing is near."""
+    near = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

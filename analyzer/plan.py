@@ -65,7 +65,7 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
             snippets=snippets(sources.pairs(), facts, _SNIPPETS),
         )
         related = history.result()
-    findings = find(load_rules(chosen.rules, settings.FILE), change, chosen)
+    findings = find(load_rules(chosen.rules), change, chosen)
     probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
 
     subject = describe(repository, pair, related)

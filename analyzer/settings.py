@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
-import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from analyzer.errors import UsageError
+from analyzer.errors import UsageError, nearest
 from analyzer.findings.checks import names
+from analyzer.findings.engine import load_rules
+from analyzer.findings.rule import Rule
+from analyzer.findings.yaml_source import line_of, read_yaml, said
 from analyzer.model.base import Record
 from analyzer.model.plan import Probe
 
 FILE = ".analyzer.yml"
 ENVIRONMENT = "ANALYZER_"
+#: Settings that are no single text, and so stand in files only.
+OF_FILES = ("waivers", "rules", "probes")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
@@ -50,7 +54,7 @@ class Settings(Record):
     """What a run is to do. Empty tuples: all, or none, as the name says.
 
     `rules`: rules of the repository itself, in the form of rules/*.yml; `silence`: ids of rules that are not run.
-    `probes`: how the repository's own symbols are called (model/plan.py). `sections`: sections of the report.
+    `probes`: how the repository's own symbols are called (model/plan.py). `sections`: sections of the Markdown reports,
     `budget`: seconds for the check stage. `only`: names of checks. `architectures`: what kernels are compiled for
     (``sm_90``), else the GPU that is there. `cache`: a folder for compiled kernels that runs may share,
     the user's cache folder where none is given.
@@ -59,7 +63,7 @@ class Settings(Record):
     profile: str | None = None
     waivers: tuple[Waiver, ...] = ()
     silence: tuple[str, ...] = ()
-    rules: tuple[dict[str, Any], ...] = ()
+    rules: tuple[Rule, ...] = ()
     probes: tuple[Probe, ...] = ()
     sections: tuple[str, ...] = ()
     device: Literal["auto", "cuda", "cpu", "none"] = "auto"
@@ -108,38 +112,71 @@ def settle(
     variables = {
         name: environment[variable]
         for name in Settings.model_fields
-        if (variable := ENVIRONMENT + name.upper()) in environment and name not in ("waivers", "rules", "probes")
+        if (variable := ENVIRONMENT + name.upper()) in environment
+        and name not in OF_FILES
     }
     given = {name: value for name, value in (flags or {}).items() if value is not None}
-    layers = ((_parse(file or b"", source), source), (variables, "environment"), (given, "options"))
+    base = _file(file or b"", source)
     merged: dict[str, object] = {}
-    for layer, name in layers:
-        checked = _validate(layer, name)
+    for checked in (base, _layer(variables, "environment", base.rules), _layer(given, "options", base.rules)):
         merged |= {field: getattr(checked, field) for field in checked.model_fields_set}
     return Settings.model_construct(**merged)  # type: ignore[arg-type]
 
 
-def _parse(content: bytes, source: str) -> dict[str, object]:
-    try:
-        parsed = yaml.safe_load(content) or {}
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise UsageError(f"{source}{line}: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UsageError(f"{source}: {str(error).splitlines()[0]}") from None
+def _file(content: bytes, source: str) -> Settings:
+    """The settings of a file; a fault is told by file and line."""
+    parsed, root = read_yaml(content, source)
+    if parsed is None:
+        return Settings()
     if not isinstance(parsed, dict) or not all(isinstance(key, str) for key in parsed):
-        raise UsageError(f"{source}: must be a mapping of names to values")
-    return parsed
-
-
-def _validate(layer: dict[str, object], source: str) -> Settings:
+        raise UsageError(f"{source}:1: must be a mapping of names to values")
     try:
-        return Settings.model_validate(layer)
+        checked = Settings.model_validate(parsed)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "settings"
-        if source == "environment":
-            where = ENVIRONMENT + where.upper()
-        elif source == "options":
-            where = "--" + where.replace("_", "-")
-        raise UsageError(f"{source}: {where}: {first['msg'].removeprefix('Value error, ')}") from None
+        fault = error.errors()[0]
+        raise UsageError(f"{source}:{line_of(root, fault['loc'])}: {said(fault)}") from None
+    for where, fault in _unknown(checked, checked.rules):
+        raise UsageError(f"{source}:{line_of(root, where)}: {'.'.join(map(str, where))}: {fault}")
+    return checked
+
+
+def _layer(layer: Mapping[str, object], source: str, own: tuple[Rule, ...]) -> Settings:
+    """The settings of variables or options; a fault is told by the name of the one. `own`: the repository's rules."""
+
+    def refused(where: str, fault: str) -> UsageError:
+        variable = ENVIRONMENT + where.upper()
+        return UsageError(
+            f"{source}: {variable if source == 'environment' else '--' + where.replace('_', '-')}: {fault}"
+        )
+
+    try:
+        checked = Settings.model_validate(layer)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise refused(".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")) from None
+    for where, message in _unknown(checked, own):
+        raise refused(str(where[0]), message)
+    return checked
+
+
+def _unknown(checked: Settings, own: tuple[Rule, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """(place, fault) of rules that cannot be added, and of names that no rule and no check has."""
+    if not (own or checked.silence or checked.waivers):
+        return
+    known = {rule.id: rule for rule in load_rules()}
+    for number, rule in enumerate(checked.rules):
+        if rule.id in known:
+            yield ("rules", number, "id"), f"the id {rule.id!r} is taken"
+        known[rule.id] = rule
+    for number, rule in enumerate(checked.rules):
+        if rule.refines and (rule.refines not in known or known[rule.refines].refines):
+            yield ("rules", number, "refines"), f"no rule {rule.refines!r} that refines no other itself"
+    known |= {rule.id: rule for rule in own}
+    for number, name in enumerate(checked.silence):
+        if name not in known:
+            yield ("silence", number), f"no rule {name!r}{nearest(name, known)}"
+    for number, waiver in enumerate(checked.waivers):
+        if waiver.rule and waiver.rule not in known:
+            yield ("waivers", number, "rule"), f"no rule {waiver.rule!r}{nearest(waiver.rule, known)}"
+        if waiver.check and waiver.check not in names():
+            yield ("waivers", number, "check"), f"no check {waiver.check!r}{nearest(waiver.check, names())}"

@@ -37,25 +37,58 @@ only: [kept-set, mutation]
 @pytest.mark.parametrize(
     ("file", "flags", "variables", "said"),
     [
-        (b"devise: cpu", {}, {}, "base.yml: devise: Extra inputs are not permitted"),
+        (b"devise: cpu", {}, {}, "base.yml:1: devise: Extra inputs are not permitted"),
         (b"a: [1", {}, {}, "base.yml:1: "),
-        (b"seed: 1\nlang: [\n", {}, {}, "base.yml:3: "),
-        (b"- seed", {}, {}, "base.yml: must be a mapping"),
+        (b"seed: 1\nlang: [\n", {}, {}, "base.yml:2: "),
+        (b"- seed", {}, {}, "base.yml:1: must be a mapping"),
         (b"\xff", {}, {}, "base.yml: "),
         (b"!!python/object/apply:os.system [true]", {}, {}, "base.yml:1: could not determine a constructor"),
-        (b"waivers: [{rule: a, path: b, until: 2026-01-01}]", {}, {}, "base.yml: waivers.0.reason: Field required"),
+        (b"waivers: [{rule: a, path: b, until: 2026-01-01}]", {}, {}, "base.yml:1: waivers.0.reason: Field required"),
         (
             b"waivers: [{rule: a, reason: b, until: 2026-01-01}]",
             {},
             {},
-            "base.yml: waivers.0: needs a path or a symbol",
+            "base.yml:1: waivers.0: needs a path or a symbol",
         ),
-        (b"waivers: [{path: a, reason: b, until: 2026-01-01}]", {}, {}, "base.yml: waivers.0: needs a rule or a check"),
-        (b"probes: [{name: x}]", {}, {}, "base.yml: probes.0.target: Field required"),
-        (b"seed: 2026-13-45", {}, {}, "base.yml: month must be in"),
-        (b"seed: -1", {}, {}, "base.yml: seed: Input should be greater"),
-        (b"only: kept-sets", {}, {}, "base.yml: only: no check 'kept-sets'; there are: mutation, kept-set"),
-        (b"probes: " + b"[" * 3000 + b"]" * 3000, {}, {}, "base.yml: maximum recursion depth"),
+        (
+            b"waivers: [{path: a, reason: b, until: 2026-01-01}]",
+            {},
+            {},
+            "base.yml:1: waivers.0: needs a rule or",
+        ),
+        (b"probes: [{name: x}]", {}, {}, "base.yml:1: probes.0.target: Field required"),
+        (b"seed: 2026-13-45", {}, {}, "base.yml:1: month must be in"),
+        (b"seed: -1", {}, {}, "base.yml:1: seed: Input should be greater"),
+        (b"only: kept-sets", {}, {}, "base.yml:1: only: no check 'kept-sets'; there are: mutation, kept-set"),
+        (b"probes: " + b"[" * 3000 + b"]" * 3000, {}, {}, "base.yml:"),
+        (b"lang: zh\nseed: 1\n\nseed: 2\n", {}, {}, "base.yml:4: 'seed' is given twice"),
+        (
+            b"silence: [guard-removed, guards-removed]",
+            {},
+            {},
+            "base.yml:1: silence.1: no rule 'guards-removed'; did",
+        ),
+        (
+            b"waivers:\n  - {rule: barrier-removed, path: a, reason: b, until: 2026-01-01}\n"
+            b"  - rule: mask-remove\n    path: a\n    reason: b\n    until: 2026-01-01\n",
+            {},
+            {},
+            "base.yml:3: waivers.1.rule: no rule 'mask-remove'; did you mean 'mask-removed'",
+        ),
+        (
+            b"waivers: [{check: hangs, path: a, reason: b, until: 2026-01-01}]",
+            {},
+            {},
+            "base.yml:1: waivers.0.check: no check 'hangs'; did you mean 'hang'",
+        ),
+        (
+            b"waivers:\n- rule: mask-removed\n  path: a\n  reason: b\n  until: soon\n",
+            {},
+            {},
+            "base.yml:5: waivers.0.until",
+        ),
+        (b"lang: en\nonly:\n- hang\n- hangs\n", {}, {}, "base.yml:2: only: no check 'hangs'"),
+        (b"", {}, {"ANALYZER_SILENCE": "mask-gone"}, "environment: ANALYZER_SILENCE: no rule 'mask-gone'"),
         (b"", {"device": "tpu"}, {}, "options: --device: Input should be"),
         (b"", {"fail_on": "none"}, {}, "options: --fail-on: Input should be"),
         (b"", {"budget": "soon"}, {}, "options: --budget: not a time"),
@@ -69,6 +102,41 @@ def test_mistakes(file, flags, variables, said):
         settle(file, "base.yml", flags, variables)
     assert str(caught.value).startswith(said)
     assert "\n" not in str(caught.value)
+
+
+OWN_RULE = """
+rules:
+  - id: mine
+    title: &text {en: a, zh: b}
+    family: index
+    severity: low
+    why: *text
+    instead: *text
+    match: {kinds: [cast-added]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (("id: mine", "id: mask-removed"), "base.yml:3: rules.0.id: the id 'mask-removed' is taken"),
+        (("family: index", "family: magic"), "base.yml:5: rules.0.family: "),
+        (("[cast-added]", "[cast-deleted]"), "base.yml:9: rules.0.match.kinds: no edit kind 'cast-deleted'"),
+        (("severity: low", "severity: low\n    refines: mine-too"), "base.yml:7: rules.0.refines: no rule 'mine-too'"),
+    ],
+)
+def test_a_rule_of_the_repository_that_cannot_be_added(changed, said):
+    """A repository's own rule is refused by file and line, as a shipped one is."""
+    with pytest.raises(UsageError) as caught:
+        settle(OWN_RULE.replace(*changed).encode(), "base.yml", environment={})
+    assert str(caught.value).startswith(said)
+
+
+def test_a_rule_of_the_repository_can_be_named():
+    """A repository's own rule is silenced and waived like a shipped one, by the environment too."""
+    waiver = b"waivers: [{rule: mine, path: a, reason: b, until: 2026-01-01}]\n"
+    settled = settle(OWN_RULE.encode() + waiver, environment={"ANALYZER_SILENCE": "mine"})
+    assert settled.rules[0].id == settled.silence[0] == settled.waivers[0].rule == "mine"
 
 
 GOOD_PROBE = {

@@ -134,13 +134,13 @@ def test_a_checks_waiver_by_path_needs_the_symbols_file() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- id: a\n  title: {en: a, zh: b\n", "rules.yml:3: "),
+        ("- id: a\n  title: {en: a, zh: b\n", "rules.yml:2: "),
         ("id: a\n", "rules.yml:1: a list of entries is wanted"),
         ("- id: x\n  severity: enormous\n", "rules.yml:1: title: Field required"),
         (
             "- id: x\n  family: index\n  severity: low\n  title: &t {en: a, zh: b}\n  why: *t\n  instead: *t\n"
             "  match:\n    kinds: [cast-deleted]\n",
-            "rules.yml:8: match.kinds: Value error, no edit kind 'cast-deleted'",
+            "rules.yml:8: match.kinds: no edit kind 'cast-deleted'",
         ),
         (
             "- id: x\n  family: index\n  severity: enormous\n  title: &t {en: a, zh: b}\n  why: *t\n  instead: *t\n"
@@ -164,10 +164,43 @@ def test_a_rule_with_an_error_names_file_and_line(text: str, message: str) -> No
 
 
 def test_a_repositorys_own_rules() -> None:
-    """Extra rules are added; one with an error or with a taken id is refused by its place."""
-    own = rule(kinds=["cast-added"])
-    assert load_rules([own])[-1].id == "mine"
-    with pytest.raises(UsageError, match=r"^\.analyzer\.yml: rule 1: the id 'barrier-removed' is taken$"):
-        load_rules([{**own, "id": "barrier-removed"}], ".analyzer.yml")
-    with pytest.raises(UsageError, match=r"^\.analyzer\.yml: rule 2: family: "):
-        load_rules([own, {**own, "family": "magic"}], ".analyzer.yml")
+    """Extra rules come after the shipped ones."""
+    own = Rule.model_validate(rule(kinds=["cast-added"]))
+    assert load_rules([own]) == [*load_rules(), own]
+
+
+def test_a_finer_rule_takes_over_what_both_match() -> None:
+    """The general rule keeps the edits that the finer one leaves; silencing the finer one does not wake the other."""
+    narrow, plain = edit("cast-added", dtype="float16"), edit("cast-added", dtype="int64")
+    general = Rule.model_validate({**rule(kinds=["cast-added"]), "id": "general"})
+    finer = rule(kinds=["cast-added"], detail={"dtype": ["float16"]})
+    finer = Rule.model_validate({**finer, "id": "finer", "refines": "general"})
+    told = {finding.rule: finding.edits for finding in find([general, finer], change(narrow, plain))}
+    assert told == {"general": (plain,), "finer": (narrow,)}
+    silent = SimpleNamespace(silence=("finer",), waivers=())
+    assert find([general, finer], change(narrow), silent) == ()
+
+
+def test_spans_and_globs_decide() -> None:
+    """A text of a pattern is a glob, of the detail as of the spans; false stands for what is missing, not for zero."""
+    match = {"kinds": ["mask-changed"], "detail": {"other_before": ["*inf*"], "other_after": ["[0-9]*", False]}}
+    gone, zero = (
+        edit("mask-changed", other_before="-float('inf')"),
+        edit("mask-changed", other_before="inf", other_after="0"),
+    )
+    assert found(match, gone) == found(match, zero) == ["_kernel"]
+    assert found(match, edit("mask-changed", other_before="inf", other_after="-inf")) == []
+    assert found({"kinds": ["cast-added"], "detail": {"bits": [False]}}, edit("cast-added", bits=0)) == []
+    spans = {"kinds": ["operator-changed"], "before": ["*exp(*-*"], "after": ["*exp(*"]}
+    shifted = edit("operator-changed").model_copy(update={"before": "tl.exp(x - m)", "after": "tl.exp(x)"})
+    assert found(spans, shifted) == ["_kernel"]
+    assert found(spans, shifted.model_copy(update={"after": "x"})) == []
+
+
+def test_a_companion_may_have_to_share_a_detail() -> None:
+    """A write into a parameter that is new is no surprise; a write into another one is."""
+    unless = [{"kinds": ["parameter-added"], "same": ["parameter"]}]
+    match = {"kinds": ["in-place-introduced"], "unless": unless}
+    new = edit("parameter-added", parameter="out")
+    assert found(match, new, edit("in-place-introduced", parameter="out")) == []
+    assert found(match, new, edit("in-place-introduced", parameter="x")) == ["_kernel"]
