@@ -11,9 +11,10 @@ from typing import Any
 
 from analyzer import profiles, settings
 from analyzer.bundle import Bundle, safe_path, sha256
-from analyzer.change.callers import callers
+from analyzer.change.callers import callers, targets
 from analyzer.change.facts import change_edits
 from analyzer.change.repository import Entry, Pair, Repository
+from analyzer.change.sites import Sites
 from analyzer.change.snippets import snippets
 from analyzer.change.sources import LARGE, Sources, file_change
 from analyzer.change.tree import RevisionTree
@@ -59,9 +60,11 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
             for entry in entries
         )
         progress("finding callers and related changes")
+        sites = Sites(repository, pair.head, tree)
+        called = sites.of(targets(files))
         change = Change(
             files=files,
-            callers=callers(repository, pair.head, files),
+            callers=callers(called, sites, files),
             snippets=snippets(sources.pairs(), facts, _SNIPPETS),
         )
         related = history.result()

@@ -53,17 +53,12 @@ def is_library(func: ast.expr, caller: Function) -> bool:
 
 
 class Resolver:
-    """Functions of one side of the change.
+    """Functions of one side of the change. `modules`: the changed files of that side, by path."""
 
-    `modules`: the changed files of that side, by path. `parsed`: files of the tree, shared by both sides.
-    """
-
-    def __init__(self, side: str, modules: dict[str, Module], tree, parsed: dict[tuple[str, str], Module]) -> None:
+    def __init__(self, side: str, modules: dict[str, Module], tree) -> None:
         self.side = side
         self.tree = tree
         self.changed = modules
-        self.parsed = parsed
-        self._defining: dict[str, list[Module]] = {}
         self._at: dict[str, Module | None] = {}
         self._named: dict[tuple[str, str], Found | None] = {}
 
@@ -335,9 +330,10 @@ class Resolver:
         return self._at[stem]
 
     def parse(self, path: str, text: str) -> Module:
-        if (path, text) not in self.parsed:
-            self.parsed[path, text] = parse(path, text)
-        return self.parsed[path, text]
+        known = self.tree.parsed
+        if (path, text) not in known:
+            known[path, text] = parse(path, text)
+        return known[path, text]
 
 
 def _called(call: ast.Call) -> ast.expr:

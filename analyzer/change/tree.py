@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzer.change.repository import Repository
+from analyzer.change.source import Module
 from analyzer.change.sources import SourcePair
 
 
@@ -12,6 +13,7 @@ class RevisionTree:
     """Files that the change leaves alone are the same on both sides, and are read once, from head."""
 
     def __init__(self, repository: Repository, head: str, pairs: Iterable[SourcePair] = ()) -> None:
+        self.parsed: dict[tuple[str, str], Module] = {}
         self._repository = repository
         self._blobs = repository.blobs(head, ["*.py"])
         self._texts: dict[str, str | None] = {}

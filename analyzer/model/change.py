@@ -78,7 +78,12 @@ class FileChange(Record):
 
 
 class Caller(Record):
-    """`symbol` calls the changed symbol `calls` at `path`:`line`; `changed`: whether it changed too."""
+    """`symbol` reaches the changed symbol `calls` at `path`:`line`; `changed`: whether it changed too.
+
+    `how`: it calls it, launches it, names it without a call (a callback), or only imports it. `gone`: head defines
+    `calls` no longer where `symbol` looks for it. `after`: what the caller does with a tensor that the call now
+    overwrites; None where nothing is overwritten, or where it cannot be told.
+    """
 
     symbol: str
     path: str
@@ -86,6 +91,31 @@ class Caller(Record):
     calls: str
     changed: bool
     note: str = ""
+    how: Literal["calls", "launches", "passes-on", "imports"] = "calls"
+    gone: bool = False
+    after: Text | None = None
+
+
+class Coverage(Record):
+    """The tests that name a changed symbol, by ``path::name``, and whether they changed with it.
+
+    To name is to call it or to hand it on, in the test or in a helper of its file; what a test runs is not known.
+    `through` calls or launches the symbol and is named by `through_tests`; it is told where no test names the symbol.
+    """
+
+    symbol: str
+    path: str
+    changed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    through: str = ""
+    launches: bool = False
+    through_changed: tuple[str, ...] = ()
+    through_unchanged: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> bool:
+        return bool(self.changed or self.unchanged)
 
 
 class Snippet(Record):
@@ -111,6 +141,7 @@ class Change(Record):
 
     files: tuple[FileChange, ...]
     callers: tuple[Caller, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
     snippets: tuple[Snippet, ...] = ()
 
     @property

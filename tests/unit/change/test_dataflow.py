@@ -15,6 +15,7 @@ class Tree:
     """A tree of a few files."""
 
     def __init__(self, **files: str) -> None:
+        self.parsed = {}
         self.files = {f"{name}.py": text for name, text in files.items()}
 
     def file(self, side: str, path: str) -> str | None:
@@ -24,7 +25,7 @@ class Tree:
 def summary(text: str, function: str, tree: Tree | None = None):
     module = parse("code.py", HEAD + text)
     assert not module.notes
-    return Analysis(Resolver("head", {"code.py": module}, tree or Tree(), {})).summary(module.functions[function])
+    return Analysis(Resolver("head", {"code.py": module}, tree or Tree())).summary(module.functions[function])
 
 
 def kernel(*body: str) -> str:

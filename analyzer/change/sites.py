@@ -1,0 +1,224 @@
+"""Where functions are called or named in a revision's Python files: `git grep` to narrow, the parser to decide."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from analyzer.change.launches import launch_of
+from analyzer.change.repository import Repository
+from analyzer.change.resolve import LIBRARIES, Resolver
+from analyzer.change.source import Function, Module, last_name, root_name
+from analyzer.change.tree import RevisionTree
+
+#: Names that every second class has, as any ``__name__``: they are looked for by their class, and a receiver that is
+#: not known says nothing.
+COMMON = re.compile(
+    r"__\w+__|forward|apply|add|append|clear|close|copy|get|init|items|keys|load|main|name|pop|put|read|reset|run|set"
+    r"|setup|start|step|stop|to|update|values|wait|write"
+)
+#: Names in more files than this are too common to look each up.
+FILES = 60
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function: `path` defines it, `qualified` is its name there."""
+
+    path: str
+    qualified: str
+
+    @property
+    def owner(self) -> str:
+        return self.qualified.rpartition(".")[0].rpartition(".")[2]
+
+    @property
+    def name(self) -> str:
+        return self.qualified.rpartition(".")[2]
+
+    @property
+    def sought(self) -> str:
+        """The word that its callers' files hold."""
+        return self.owner if self.owner and COMMON.fullmatch(self.name) else self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """`function` calls `target` by `call`, or names it without calling it where `call` is None."""
+
+    function: Function
+    node: ast.expr
+    target: Target
+    call: ast.Call | None = None
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @property
+    def how(self) -> str:
+        if self.call is None:
+            return "passes-on"
+        return "launches" if launch_of(self.call) else "calls"
+
+
+@dataclass
+class Sites:
+    """The files of head that hold a word, and what their names lead to."""
+
+    repository: Repository
+    head: str
+    tree: RevisionTree
+    resolver: Resolver = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.resolver = Resolver("head", {}, self.tree)
+
+    def of(self, targets: Iterable[Target]) -> list[Site]:
+        """All calls and mentions of targets, by path and line; a function's own recursion is none."""
+        wanted = list(targets)
+        files, unique = self.files({target.sought for target in wanted})
+        found = []
+        for path in sorted(files):
+            here = [target for target in wanted if target.sought in files[path]]
+            module = self.module(path)
+            if module is not None:
+                found += _Reader(module, here, unique, self.resolver).sites()
+        return found
+
+    def files(self, words: Iterable[str]) -> tuple[dict[str, set[str]], frozenset[str]]:
+        """path -> words that the file holds, without those of too many files; and the words that one ``def`` names."""
+        words = set(words)
+        lines = self.repository.grep(self.head, *sorted(words)) if words else []
+        paths: dict[str, set[str]] = {}
+        defined = dict.fromkeys(words, 0)
+        for path, line in lines:
+            for word in words.intersection(re.findall(r"\w+", line)):
+                paths.setdefault(word, set()).add(path)
+            named = re.match(r"\s*(?:async\s+)?def\s+(\w+)", line)
+            if named and named[1] in defined:
+                defined[named[1]] += 1
+        found: dict[str, set[str]] = {}
+        for word, its in paths.items():
+            for path in its if len(its) <= FILES else ():
+                found.setdefault(path, set()).add(word)
+        self.tree.read(found)
+        return found, frozenset(word for word, count in defined.items() if count == 1)
+
+    def module(self, path: str) -> Module | None:
+        """A file of head, None where it is not there or does not parse."""
+        text = self.tree.file("head", path)
+        module = self.resolver.parse(path, text) if text is not None else None
+        return module if module is not None and not module.notes else None
+
+
+class _Reader:
+    """One file."""
+
+    def __init__(self, module: Module, targets: list[Target], unique: frozenset[str], resolver: Resolver) -> None:
+        self.module, self.resolver, self.unique = module, resolver, unique
+        self.targets = {(target.path, target.qualified): target for target in targets}
+        self.names = {target.name for target in targets if not COMMON.fullmatch(target.name)}
+        self.classes = {target.owner for target in targets if COMMON.fullmatch(target.name)}
+        self.names |= {local for local, dotted in module.imports.items() if dotted.split(".")[-1] in self.names}
+        self.instances = self._instances() if self.classes else frozenset()
+
+    def sites(self) -> list[Site]:
+        found: list[Site] = []
+        words = self.names | self.classes | self.instances | ({"self", "cls", "super"} if self.classes else set())
+        for function in (self.module.top, *self.module.functions.values()):
+            if function is self.module.top or any(word in function.text for word in words):
+                for node in self._nodes(function):
+                    found += self._of(node, function)
+        named = {id(site.call.func) for site in found if site.call} | {
+            id(site.call.func.value) for site in found if site.call and isinstance(site.call.func, ast.Subscript)
+        }
+        return [site for site in found if site.call is not None or id(site.node) not in named]
+
+    def _nodes(self, function: Function) -> Iterator[ast.expr]:
+        """The expressions of a function's own statements; the decorators of what is defined in it are its own."""
+        for statement in function.statements:
+            yield from (node for node in statement.nodes if isinstance(node, ast.Call | ast.Name | ast.Attribute))
+        if function is self.module.top:
+            for one in self.module.functions.values():
+                for decorator in one.node.decorator_list:
+                    yield from (n for n in ast.walk(decorator) if isinstance(n, ast.Call | ast.Name | ast.Attribute))
+
+    def _of(self, node: ast.expr, function: Function) -> Iterator[Site]:
+        if isinstance(node, ast.Call):
+            called = node.func.value if launch_of(node) else node.func
+            name = last_name(called)
+            if not (
+                name in self.names or name in self.classes or name in self.instances or self._local(name, function)
+            ):
+                receiver = last_name(called.value) if isinstance(called, ast.Attribute) else ""
+                if not (
+                    COMMON.fullmatch(name) and (receiver in self.instances or receiver in ("self", "cls", "super"))
+                ):
+                    return
+            reached = self.resolver.reached(node, function)
+            for one in reached:
+                yield from self._site(one, node, function, node)
+            if not reached and isinstance(called, ast.Attribute) and name in self.names & self.unique:
+                yield from self._only(name, called.value, node, function)
+        elif isinstance(node.ctx, ast.Load) and last_name(node) in self.names:
+            for one in self.resolver.meant(node, function):
+                if isinstance(one, Function):
+                    yield from self._site(one, node, function, None)
+
+    def _site(self, reached: Function, node: ast.expr, function: Function, call: ast.Call | None) -> Iterator[Site]:
+        target = self.targets.get((reached.path, reached.name))
+        if target and (function.path, function.name) != (target.path, target.qualified):
+            yield Site(function, node, target, call)
+
+    def _only(self, name: str, receiver: ast.expr, call: ast.Call, function: Function) -> Iterator[Site]:
+        """A method of a name that the whole tree defines once, on a receiver that is not known to be another's."""
+        dotted = self.module.imports.get(root_name(receiver), "")
+        foreign = dotted.split(".")[0] in LIBRARIES or (dotted and not isinstance(receiver, ast.Attribute | ast.Call))
+        if foreign or self.resolver.classes_of(receiver, function):
+            return
+        for target in self.targets.values():
+            if (
+                target.name == name
+                and target.owner
+                and (function.path, function.name) != (target.path, target.qualified)
+            ):
+                yield Site(function, call, target, call)
+
+    def _local(self, name: str, function: Function) -> bool:
+        """Whether a local holds something that mentions a wanted name."""
+        return any(
+            last_name(node) in self.names
+            for _, value in function.assigned.get(name, ())
+            for node in ast.walk(value)
+            if isinstance(node, ast.Name | ast.Attribute)
+        )
+
+    def _instances(self) -> frozenset[str]:
+        """Names and attributes that are given, or annotated as, an instance of a wanted class."""
+        found: set[str] = set()
+
+        def annotated(name: str, annotation: ast.expr | None) -> None:
+            if annotation is not None and self.classes.intersection(re.findall(r"\w+", ast.unparse(annotation))):
+                found.add(name)
+
+        for its in self.module.classes.values():
+            for node in its.body:
+                if isinstance(node, ast.AnnAssign):
+                    annotated(last_name(node.target), node.annotation)
+        for function in (self.module.top, *self.module.functions.values()):
+            for parameter in function.parameters:
+                annotated(parameter.arg, parameter.annotation)
+            for statement in function.statements:
+                node = statement.node
+                if isinstance(node, ast.AnnAssign):
+                    annotated(last_name(node.target), node.annotation)
+                if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                    value = node.value.func if isinstance(node.value, ast.Call) else node.value
+                    named = {last_name(n) for n in ast.walk(value) if isinstance(n, ast.Name | ast.Attribute)}
+                    if self.classes & named or found & named:
+                        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                        found |= {last_name(target) for target in targets}
+        return frozenset(found - {""})
