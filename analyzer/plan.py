@@ -20,6 +20,7 @@ from analyzer.change.sources import LARGE, Sources, file_change
 from analyzer.change.tree import RevisionTree
 from analyzer.checks.stage import choose
 from analyzer.findings.engine import find, load_rules
+from analyzer.findings.waivers import stale
 from analyzer.history.reverts import relations
 from analyzer.history.subject import describe, with_conversation
 from analyzer.model.base import Text
@@ -72,7 +73,7 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
 
     subject = describe(repository, pair, related)
-    notes = (*subject.notes, *noted, *_settings_edited(entries))
+    notes = (*subject.notes, *noted, *_settings_edited(entries), *_stale(repository, pair, chosen))
     subject = with_conversation(subject.model_copy(update={"notes": notes}), request.conversation)
     contents: dict[str, bytes] = {}
     revisions: tuple[Revision, ...] = ()
@@ -133,6 +134,11 @@ def _settings_edited(entries: tuple[Entry, ...]) -> tuple[Text, ...]:
             zh=f"本次改动修改了 {settings.FILE}；分析使用的是 base 版本的设置。",
         ),
     )
+
+
+def _stale(repository: Repository, pair: Pair, chosen: Settings) -> tuple[Text, ...]:
+    """Notes on waivers that are over or name no file of head."""
+    return stale(chosen.waivers, repository.blobs(pair.head)) if chosen.waivers else ()
 
 
 def _is_revert(subject: Subject, related: tuple[Related, ...]) -> bool:

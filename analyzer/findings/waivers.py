@@ -7,6 +7,7 @@ from datetime import date, datetime, timezone
 from fnmatch import fnmatchcase
 from typing import Any
 
+from analyzer.model.base import Text
 from analyzer.model.evidence import Check
 from analyzer.model.finding import Finding
 
@@ -26,6 +27,31 @@ def waived(
             until = _field(waiver, "until")
             return f"{_field(waiver, 'reason')} (until {until})" if until else str(_field(waiver, "reason"))
     return None
+
+
+def stale(waivers: Iterable[Any], paths: Iterable[str], today: date | None = None) -> tuple[Text, ...]:
+    """A note on each waiver whose last day is over, or whose path no file of the revision has. `paths`: its files."""
+    today = today or datetime.now(timezone.utc).date()
+    paths = list(paths)
+    notes = []
+    for waiver in waivers:
+        what, path = _field(waiver, "rule") or _field(waiver, "check"), _field(waiver, "path")
+        place, until = path or _field(waiver, "symbol"), _field(waiver, "until")
+        if _expired(waiver, today):
+            notes.append(
+                Text(
+                    en=f"The waiver of `{what}` for `{place}` ended on {until}; it no longer counts.",
+                    zh=f"对 `{place}` 的 `{what}` 豁免已于 {until} 到期，不再生效。",
+                )
+            )
+        elif path and not any(fnmatchcase(one, path) for one in paths):
+            notes.append(
+                Text(
+                    en=f"The waiver of `{what}` for `{path}` matches no file of the revision.",
+                    zh=f"对 `{path}` 的 `{what}` 豁免在该版本中没有匹配的文件。",
+                )
+            )
+    return tuple(notes)
 
 
 def _names(subject: Finding | Check, waiver: Any, paths: Sequence[str]) -> bool:

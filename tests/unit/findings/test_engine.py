@@ -10,7 +10,7 @@ import pytest
 from analyzer.errors import UsageError
 from analyzer.findings.engine import find, load_rules, read_rules
 from analyzer.findings.rule import Rule
-from analyzer.findings.waivers import waived
+from analyzer.findings.waivers import stale, waived
 from analyzer.model.base import Text
 from analyzer.model.change import Category, Change, Edit, FileChange, Symbol
 from analyzer.model.evidence import Check
@@ -121,6 +121,23 @@ def test_a_waiver_holds_through_its_last_day() -> None:
     waiver = {"check": "mutation", "symbol": "apply", "reason": "declared", "until": DAY}
     assert waived(check, [waiver], today=DAY) == "declared (until 2026-06-01)"
     assert waived(check, [waiver], today=date(2026, 6, 2)) is None
+
+
+def test_a_waiver_that_is_over_or_names_no_file_is_said() -> None:
+    """Only these two are noted: a waiver that a change does not touch is in order."""
+    given = {"rule": "mask-removed", "reason": "measured", "until": DAY}
+    waivers = [
+        {**given, "path": "ops/*"},
+        {**given, "path": "gone/*"},
+        {**given, "path": "ops/*", "until": date(2026, 5, 31)},
+        {**given, "symbol": "_kernel", "path": ""},
+    ]
+    notes = stale(waivers, ["ops/masks.py", "README.md"], today=DAY)
+    assert [note.en for note in notes] == [
+        "The waiver of `mask-removed` for `gone/*` matches no file of the revision.",
+        "The waiver of `mask-removed` for `ops/*` ended on 2026-05-31; it no longer counts.",
+    ]
+    assert all("`mask-removed`" in note.zh for note in notes)
 
 
 def test_a_checks_waiver_by_path_needs_the_symbols_file() -> None:
