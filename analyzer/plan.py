@@ -12,6 +12,7 @@ from typing import Any
 from analyzer import profiles, settings
 from analyzer.bundle import Bundle, safe_path, sha256
 from analyzer.change.callers import callers, targets
+from analyzer.change.coverage import coverage
 from analyzer.change.facts import change_edits
 from analyzer.change.repository import Entry, Pair, Repository
 from analyzer.change.sites import Sites
@@ -66,6 +67,7 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
         change = Change(
             files=files,
             callers=callers(called, sites, files),
+            coverage=coverage(called, sites, files, sources.pairs()),
             snippets=snippets(sources.pairs(), facts, _SNIPPETS),
         )
         related = history.result()

@@ -72,6 +72,8 @@ class Sites:
     head: str
     tree: RevisionTree
     resolver: Resolver = field(init=False)
+    _paths: dict[str, set[str]] = field(default_factory=dict)
+    _defined: dict[str, int] = field(default_factory=dict)  # word -> number of functions of that name
 
     def __post_init__(self) -> None:
         self.resolver = Resolver("head", {}, self.tree)
@@ -91,21 +93,24 @@ class Sites:
     def files(self, words: Iterable[str]) -> tuple[dict[str, set[str]], frozenset[str]]:
         """path -> words that the file holds, without those of too many files; and the words that one ``def`` names."""
         words = set(words)
-        lines = self.repository.grep(self.head, *sorted(words)) if words else []
-        paths: dict[str, set[str]] = {}
-        defined = dict.fromkeys(words, 0)
-        for path, line in lines:
-            for word in words.intersection(re.findall(r"\w+", line)):
-                paths.setdefault(word, set()).add(path)
-            named = re.match(r"\s*(?:async\s+)?def\s+(\w+)", line)
-            if named and named[1] in defined:
-                defined[named[1]] += 1
+        self._search(words - self._paths.keys())
         found: dict[str, set[str]] = {}
-        for word, its in paths.items():
-            for path in its if len(its) <= FILES else ():
+        for word in words:
+            for path in self._paths[word] if len(self._paths[word]) <= FILES else ():
                 found.setdefault(path, set()).add(word)
         self.tree.read(found)
-        return found, frozenset(word for word, count in defined.items() if count == 1)
+        return found, frozenset(word for word in words if self._defined[word] == 1)
+
+    def _search(self, words: set[str]) -> None:
+        lines = self.repository.grep(self.head, *sorted(words)) if words else []
+        self._paths |= {word: set() for word in words}
+        self._defined |= dict.fromkeys(words, 0)
+        for path, line in lines:
+            for word in words.intersection(re.findall(r"\w+", line)):
+                self._paths[word].add(path)
+            named = re.match(r"\s*(?:async\s+)?def\s+(\w+)", line)
+            if named and named[1] in words:
+                self._defined[named[1]] += 1
 
     def module(self, path: str) -> Module | None:
         """A file of head, None where it is not there or does not parse."""
