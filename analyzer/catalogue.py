@@ -1,42 +1,30 @@
-"""Rules and profiles as tables for the terminal."""
+"""Rules and profiles for the terminal."""
 
 from __future__ import annotations
 
 from rich.console import Group, RenderableType
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
 from analyzer import profiles as known
-from analyzer.errors import UsageError
+from analyzer.errors import UsageError, nearest
 from analyzer.findings.engine import load_rules
+from analyzer.findings.rule import Rule
 
 
-def rules() -> Table:
+def rules(lang: str = "en") -> Table:
     table = Table("rule", "family", "severity", "title", box=None)
     for one in load_rules():
-        table.add_row(one.id, one.family, one.severity, one.title.en)
+        table.add_row(one.id, one.family, one.severity, getattr(one.title, lang))
     return table
 
 
-def rule(name: str) -> RenderableType:
-    """One rule in full: what it matches, why that is a risk, what to do instead, and its two examples."""
-    found = next((one for one in load_rules() if one.id == name), None)
-    if found is None:
-        raise UsageError(f"no rule {name!r}; `analyze rules` lists them")
-    parts: list[RenderableType] = [
-        Text(f"{found.id} · {found.family} · {found.severity}", style="bold"),
-        Text(f"{found.title.en} / {found.title.zh}"),
-        Text(f"Matches: {', '.join(found.match.kinds)}"),
-        Text(f"Why: {found.why.en}"),
-        Text(f"Instead: {found.instead.en}"),
-    ]
-    if found.example:
-        for title, example in (("matches", found.example.matches), ("does not match", found.example.counter)):
-            for side, code in (("before", example.before), ("after", example.after)):
-                if code:
-                    parts += [Text(f"\n{title}, {side}:", style="dim"), Syntax(code.rstrip(), "python")]
-    return Group(*parts)
+def find_rule(name: str) -> Rule:
+    """The shipped rule of an id; UsageError with the nearest ids for one that there is not."""
+    known = {one.id: one for one in load_rules()}
+    if name not in known:
+        raise UsageError(f"no rule {name!r}{nearest(name, known) or '; `analyze rules` lists them'}")
+    return known[name]
 
 
 def profiles() -> Table:

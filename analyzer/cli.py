@@ -23,11 +23,13 @@ from analyzer import demo as demonstration
 from analyzer import doctor as examination
 from analyzer.bundle import Bundle
 from analyzer.errors import AnalyzerError
+from analyzer.findings.engine import load_rules
 from analyzer.history.subject import read_conversation
 from analyzer.model.base import LEVELS
 from analyzer.model.report import Report
 from analyzer.plan import Request
 from analyzer.report.terminal import show
+from analyzer.rule_page import page
 from analyzer.settings import settle
 
 FAIL_CODES = {"low": 11, "medium": 12, "high": 13, "critical": 14}
@@ -185,10 +187,18 @@ def demo_command(
 
 @app.command("rules")
 def rules_command(
-    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="One rule, in full.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="One rule, as a page.")] = None,
+    lang: Lang = None,
+    as_json: AsJson = False,
 ) -> None:
-    """The risk rules."""
-    Console().print(catalogue.rule(name) if name else catalogue.rules())
+    """The risk rules: all as a table, or one with its reason, its examples and its source."""
+    chosen = [catalogue.find_rule(name)] if name else load_rules()
+    if as_json:
+        rules = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in chosen]
+        print(json.dumps(rules[0] if name else rules, indent=1, ensure_ascii=False))
+        return
+    language = settle(flags={"lang": lang}).lang
+    Console().print(page(chosen[0], language) if name else catalogue.rules(language))
 
 
 @app.command("profiles")
