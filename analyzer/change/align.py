@@ -15,6 +15,12 @@ from functools import cache, cached_property
 from analyzer.change.limits import spend
 from analyzer.change.source import Function, Statement
 
+#: Words of a shape that say what kind of node stands there.
+_GRAMMAR = frozenset(
+    name
+    for name, its in vars(ast).items()
+    if isinstance(its, type) and issubclass(its, ast.stmt | ast.expr | ast.keyword | ast.withitem | ast.comprehension)
+)
 SKIPPED_FIELDS = frozenset({"ctx", "type_comment", "kind", "annotation", "returns", "type_params"})
 #: A pair of unequal statements shares at least this much of its words.
 SIMILAR = 0.55
@@ -32,6 +38,7 @@ def dump(node: ast.AST, name: Callable[[str], str]) -> str:
         return name(node.arg)
     if isinstance(node, ast.Constant):
         return repr(node.value)
+    spend(10)
     out = [type(node).__name__]
     for field, value in ast.iter_fields(node):
         if field in SKIPPED_FIELDS:
@@ -155,20 +162,31 @@ def similarity(a: Counter, b: Counter) -> float:
 
 
 def words(text: str) -> Counter:
-    return Counter(text.replace("(", " ").replace(")", " ").replace("[", " ").replace("]", " ").split())
+    """Names, values and operators of a shape; that both sides have a call or an attribute makes nothing alike."""
+    found = text.replace("(", " ").replace(")", " ").replace("[", " ").replace("]", " ").split()
+    return Counter(word for word in found if word not in _GRAMMAR)
+
+
+class Renames(dict[str, str]):
+    """Names of base -> names of head."""
+
+    @cached_property
+    def canonical(self) -> tuple[dict[str, str], dict[str, str]]:
+        """For each side, name -> a name that both sides share and that does not depend on which side is base."""
+        joint = {x: "~".join(sorted((x, y))) for x, y in self.items()}
+        return joint, {y: joint[x] for x, y in self.items()}
 
 
 @dataclass(eq=False)
 class Alignment:
     """Two versions of the same code as pooled statements (a function, or a function and what was cut out of it).
 
-    `renamed`: (base name, head name) of locals that are the same under another name.
+    `globals`: global names that were renamed by the change. `renamed`: the same of locals.
     """
 
     base: tuple[Function, ...]
     head: tuple[Function, ...]
-    #: Global names that were renamed by the change, base -> head.
-    globals: Mapping[str, str]
+    globals: Renames
 
     def counterpart(self, function: Function) -> Function | None:
         """The other version of a function, None for one that was cut out or put in."""
@@ -219,9 +237,12 @@ class Alignment:
     @cached_property
     def _canonical(self) -> tuple[dict[str, str], dict[str, str]]:
         """For each side, name -> a name that both sides share and that does not depend on which side is base."""
-        both = {**self.renamed, **self.globals}
-        joint = {x: "~".join(sorted((x, y))) for x, y in both.items()}
-        return joint, {y: joint[x] for x, y in both.items()}
+        joint, back = self.globals.canonical
+        local = {x: y for x, y in self.renamed.items() if x not in joint}
+        if not local:
+            return joint, back
+        own = Renames(local).canonical
+        return {**own[0], **joint}, {**own[1], **back}
 
     def base_key(self, node: ast.AST) -> str:
         return dump(node, lambda n: self._canonical[0].get(n, n))
@@ -278,11 +299,10 @@ class Alignment:
         pairs.update(greedy(candidates))
         return pairs
 
-    @cached_property
-    def differing(self) -> Alignment:
-        """The same code with only those pairs of statements that differ."""
+    def differing(self, told: set[tuple[int, int]]) -> Alignment:
+        """The same code with only those pairs of statements that differ, without those that are `told` already."""
         found = Alignment(self.base, self.head, self.globals)
-        same = set(self.equal)
+        same = {*self.equal, *told}
         found.__dict__["pairs"] = {i: j for i, j in self.pairs.items() if (i, j) not in same}
         return found
 

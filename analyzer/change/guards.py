@@ -42,7 +42,7 @@ def guards(view: View) -> Iterator[Fact]:
     test: ast.expr | None = None
     if isinstance(node, ast.Assert):
         test = node.test
-    elif isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise) and not node.orelse:
+    elif isinstance(node, ast.If) and is_guard(node):
         test, negated = node.test, True
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         name = last_name(node.value.func)
@@ -51,18 +51,21 @@ def guards(view: View) -> Iterator[Fact]:
     if test is None:
         return
     for part, flipped in _conjuncts(test, negated):
-        clause = _clause(part, flipped, view.key)
+        its = clause(part, flipped, view.key)
         subject = ast.unparse(_subject(part))
         yield view.fact(
-            "guard", part, clause.subject, clause,
-            detail={"subject": subject, "allows": _say(clause, part, flipped)},
+            "guard", part, its.subject, its,
+            detail={"subject": subject, "allows": _say(its, part, flipped)},
         )  # fmt: skip
 
 
 def is_guard(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assert) or (
-        isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise) and not node.orelse
-    )
+    """An assertion, or an `if` that only raises; what it works out for the message changes nothing."""
+    if isinstance(node, ast.Assert):
+        return True
+    if not isinstance(node, ast.If) or node.orelse or not isinstance(node.body[-1], ast.Raise):
+        return False
+    return all(isinstance(one, ast.Assign | ast.Expr) for one in node.body[:-1])
 
 
 def direction(base: Clause, head: Clause) -> str:
@@ -112,7 +115,8 @@ def _disjuncts(test: ast.expr, negated: bool) -> list[tuple[ast.expr, bool]]:
     return [(test, negated)]
 
 
-def _clause(test: ast.expr, negated: bool, key: Key) -> Clause:
+def clause(test: ast.expr, negated: bool, key: Key) -> Clause:
+    """A test without conjunctions, or its opposite, as one clause."""
     clauses = [_atom(part, flipped, key) for part, flipped in _disjuncts(test, negated)]
     first = clauses[0]
     if len(clauses) == 1:

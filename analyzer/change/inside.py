@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from analyzer.change import extract, guards, launches, operations, testing
 from analyzer.change.align import Alignment
 from analyzer.change.edits import at, edits_of, make, match
+from analyzer.change.order import order_edits
 from analyzer.change.parameters import signature_edits
+from analyzer.change.rewrites import rewrites
+from analyzer.change.structure import structure
 from analyzer.model.change import Edit
 
 #: Facts that hold of a statement by itself: of statements that are the same on both sides they are the same.
@@ -22,7 +25,10 @@ def alignment_edits(alignment: Alignment) -> list[Edit]:
         return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
     edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
-    return edits + _matched(alignment.differing, operations.EXTRACTORS, alignment.touched)
+    around = structure(alignment)
+    edits += [*around.edits, *order_edits(alignment)]
+    edits += rewrites(alignment, around.told)
+    return edits + _matched(alignment.differing(around.told), operations.EXTRACTORS, alignment.touched)
 
 
 def _matched(alignment: Alignment, extractors, only: tuple[set[int], set[int]] = (None, None)) -> list[Edit]:

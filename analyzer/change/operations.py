@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from analyzer.change.dtypes import dtype_of
-from analyzer.change.extract import Fact, View, is_allocation
+from analyzer.change.extract import Fact, Key, View, is_allocation
 from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
-from analyzer.change.source import last_name
+from analyzer.change.source import Function, last_name
 from analyzer.change.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES
 
 MIRRORED = {"Lt": "Gt", "Gt": "Lt", "LtE": "GtE", "GtE": "LtE"}
@@ -45,9 +45,23 @@ class _Blank(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+class _Compared(_Blank):
+    """The way of comparing replaced as well."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node = self.generic_visit(node)
+        node.ops = [ast.Eq() if type(op).__name__ in (*MIRRORED, "Eq", "NotEq") else op for op in node.ops]
+        return node
+
+
 def blank(node: ast.AST, view: View) -> str:
     """The key of a node without its constants."""
     return view.key(_Blank().visit(_copy(node)))
+
+
+def same_but_values(base: ast.AST, head: ast.AST, base_key: Key, head_key: Key) -> bool:
+    """Whether two expressions differ in nothing but constants and which way they compare."""
+    return base_key(_Compared().visit(_copy(base))) == head_key(_Compared().visit(_copy(head)))
 
 
 def _copy(node: ast.AST) -> ast.AST:
@@ -77,25 +91,26 @@ def operators(view: View) -> Iterator[Fact]:
     """The operators of a statement and, in a kernel, the operations of Triton's that it calls; order left out."""
     if is_guard(view.statement.node):
         return
-    ops = [op for part in view.statement.parts for op in _operators(part, view)]
+    ops = [op for part in view.statement.parts for op in operators_of(part, view.function)]
     anchor = "kernel" if view.function.is_kernel else len(ops)  # host code is compared where as many stand
     yield view.fact("operator", view.statement.parts[0], f"{anchor}", tuple(sorted(ops)))
 
 
-def _operators(node: ast.AST, view: View) -> Iterator[str]:
+def operators_of(node: ast.AST, function: Function) -> Iterator[str]:
+    """The operators in an expression and, in a kernel, the operations that it calls."""
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
         yield SYMBOLS[type(node.op).__name__]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call):
         yield SYMBOLS.get(type(node.op).__name__, "+")
-    elif isinstance(node, ast.Call) and view.function.is_kernel:
-        op = view.op(node)
+    elif isinstance(node, ast.Call) and function.is_kernel:
+        op = function.module.language_call(node)
         if op in KERNEL_RANDOM:
             return  # its arguments are the draw's
         if op and op not in MOVES and not op.startswith("atomic_"):
             yield op
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.keyword) and child.arg in ("mask", "other")):  # a mask is a fact of its own
-            yield from _operators(child, view)
+            yield from operators_of(child, function)
 
 
 def constants(view: View) -> Iterator[Fact]:

@@ -75,6 +75,20 @@ NO_VALUES = frozenset({
     "searchsorted", "data_ptr", "element_size",
 })  # fmt: skip
 
+#: Computing operations of the tensor libraries, as functions and as methods: one can stand in for another.
+OPERATIONS = frozenset({
+    "log", "log1p", "log2", "log10", "exp", "exp2", "expm1", "sqrt", "rsqrt", "sigmoid", "logsigmoid", "tanh",
+    "silu", "gelu", "relu", "erf", "softmax", "log_softmax", "logsumexp", "softplus", "sum", "mean", "prod", "max",
+    "min", "amax", "amin", "argmax", "argmin", "cumsum", "cumprod", "logcumsumexp", "sort", "argsort", "topk",
+    "kthvalue", "median", "floor", "ceil", "round", "trunc", "abs", "square", "reciprocal", "clamp", "clip",
+    "maximum", "minimum", "fmax", "fmin", "nanmax", "nanmin", "nansum", "mul", "div", "add", "sub", "pow",
+    "remainder", "fmod", "floor_divide", "true_divide", "matmul", "mm", "bmm", "dot", "einsum", "scatter",
+    "scatter_add", "scatter_reduce", "gather", "index_select", "masked_fill", "where", "any", "all", "isnan",
+    "isinf", "isfinite", "nonzero", "count_nonzero", "norm", "var", "std", "view", "reshape", "repeat", "expand",
+    "repeat_interleave", "tile", "cdiv", "multinomial", "rand64", "rand32", "cat", "stack", "concat", "unique",
+    "unique_consecutive", "bincount", "fast_expf", "fast_logf",
+})  # fmt: skip
+
 BARRIERS = frozenset({"debug_barrier", "syncthreads", "barrier", "thread_barrier"})
 SYNCHRONIZATIONS = frozenset({"synchronize", "wait_stream", "wait_event", "item"})
 FENCES = frozenset({"fence", "fence_async_shared", "threadfence"})
