@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from analyzer.change import testing
@@ -25,6 +26,8 @@ from analyzer.model.change import Edit, Symbol
 
 #: Characters of Python on both sides that are read together; a syntax tree takes some forty times as many bytes.
 TOGETHER = 12_000_000
+#: Nodes of a constant's value that a reader can compare.
+READABLE = 1000
 
 
 @dataclass(frozen=True)
@@ -240,11 +243,11 @@ def _constants(base: Module, head: Module) -> list[tuple[Edit | None, Symbol]]:
             change = "added" if x is None else "removed"
             found.append((None, Symbol(name=name, kind="constant", change=change, **lines)))
         elif dump(x.value, str) != dump(y.value, str):
-            before, after = ast.unparse(x.value), ast.unparse(y.value)
             symbol = Symbol(name=name, kind="constant", change="body", **lines)
             if not (_is_plain(x.value) and _is_plain(y.value)):
                 found.append((None, symbol))  # a table of objects or functions has no value to compare
                 continue
+            before, after = ast.unparse(x.value), ast.unparse(y.value)
             configs = any("Config" in text and "num_warps" in text for text in (before, after))
             kind = "launch-changed" if configs else "constant-changed"
             detail = {"options": "autotune"} if configs else {"value_before": before[:200], "value_after": after[:200]}
@@ -258,10 +261,10 @@ def _constants(base: Module, head: Module) -> list[tuple[Edit | None, Symbol]]:
 
 def _is_plain(value: ast.expr) -> bool:
     """Numbers, texts and what is computed or listed from them, of a size that a reader can compare."""
-    nodes = list(ast.walk(value))
+    nodes = list(islice(ast.walk(value), READABLE + 1))
     table = any(isinstance(n, ast.Lambda) or (isinstance(n, ast.Dict) and len(n.keys) > 8) for n in nodes)
     strings = sum(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in nodes)
-    return not table and strings <= 8
+    return not table and strings <= 8 and len(nodes) <= READABLE
 
 
 __all__ = ["FileFacts", "NoTree", "SourcePair", "Tree", "change_edits", "file_facts"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from analyzer.change.align import Alignment, dump, greedy, shape, similarity
+from analyzer.change.align import Alignment, Renames, dump, greedy, shape, similarity
 from analyzer.change.source import Function, last_name
 
 #: Bodies of a renamed or moved function share at least this much; of statements, names of locals left out.
@@ -93,7 +93,7 @@ def match_functions(base: Iterable[Function], head: Iterable[Function], renames:
         for one in _called(bodies[f], named[1]):
             if one not in put and _absorbs(bodies[g], bodies[f], bodies[one]):
                 put[one] = g
-    names = {f.simple_name: g.simple_name for f, g in renamed if f.simple_name != g.simple_name}
+    names = Renames({f.simple_name: g.simple_name for f, g in renamed if f.simple_name != g.simple_name})
     alignments = [
         Alignment(
             (f, *(one for one, into in put.items() if into is g)),
