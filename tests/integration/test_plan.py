@@ -114,7 +114,7 @@ def test_mistake_in_the_settings_file(repository):
     """A mistake in the base revision's file is one line that names file, revision and field."""
     base = repository.commit({"a.py": "a = 1\n", ".analyzer.yml": "devise: cpu\n"})
     repository.commit({"a.py": "a = 2\n"})
-    with pytest.raises(UsageError, match=rf"^\.analyzer\.yml at {base[:10]}: devise: "):
+    with pytest.raises(UsageError, match=rf"^\.analyzer\.yml at {base[:10]}:1: devise: "):
         make(repository.folder)
 
 
@@ -126,10 +126,10 @@ def test_unknown_profile(repository):
 
 
 def test_rule_with_an_error(repository):
-    """A repository's own rule that is wrong is one line that names the file and the rule."""
-    repository.commit({"a.py": "a = 1\n", ".analyzer.yml": "rules: [{id: mine}]\n"})
+    """A repository's own rule that is wrong is one line that names the file, its revision and the line in it."""
+    base = repository.commit({"a.py": "a = 1\n", ".analyzer.yml": "lang: en\nrules:\n- id: mine\n"})
     repository.commit({"a.py": "a = 2\n"})
-    with pytest.raises(UsageError, match=r"\.analyzer\.yml: rule 1: ") as caught:
+    with pytest.raises(UsageError, match=rf"^\.analyzer\.yml at {base[:10]}:3: rules\.0\.title: ") as caught:
         make(repository.folder)
     assert "\n" not in str(caught.value)
 
