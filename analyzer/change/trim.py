@@ -14,17 +14,16 @@ from typing import NamedTuple
 
 #: Shorter files are parsed as they are.
 LINES = 80
-#: Lines that begin or end a definition at the top or in a class: no closing bracket, no comment, not empty.
-_TOP = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
-_INNER = re.compile(r"^ {1,4}[^\s#)\]}]", re.MULTILINE)
+#: First characters of lines that go on with what is before them: a closing bracket, a comment, nothing.
+_CONTINUES = frozenset(" \t#)]}") | {""}
 _NAME = re.compile(r" *(?:async )?(def|class) +(\w+)")
-_QUOTES = re.compile(r'"""|\'\'\'')
+_OPENS = {0: ("def ", "class ", "async def "), 4: ("    def ", "    class ", "    async def ")}
 #: What a blanked method leaves, so that its class has a body.
 _PASS = "    pass"
 
 
 class _Block(NamedTuple):
-    """One definition with its decorators: the text from `start` to `end`."""
+    """One definition with its decorators: lines `start` to `end`, from 0, the end not included."""
 
     name: str
     text: str
@@ -40,56 +39,63 @@ def trimmed(base: str, head: str) -> tuple[str, str] | None:
     """
     if base.count("\n") < LINES or head.count("\n") < LINES or "jit" in base or "jit" in head:
         return None
-    tops = [list(_blocks(text, _TOP)) for text in (base, head)]
-    spared = _shared(*tops)
-    classes = [[b for b in side if b.is_class and (b.name, b.text) not in spared] for side in tops]
-    methods = [[one for block in side for one in _methods(block)] for side in classes]
+    sides = (base.split("\n"), head.split("\n"))
+    tops = [_blocks(lines, 0, len(lines), 0) for lines in sides]
+    shared = _shared(*tops)
+    methods = [
+        [method for block in top if block.is_class and (block.name, block.text) not in shared
+         for method in _methods(lines, block)]
+        for lines, top in zip(sides, tops, strict=True)
+    ]  # fmt: skip
     if any(_splits_a_string(block) for side in (*tops, *methods) for block in side):
         return None
     alike = _shared(*methods)
-    results = []
-    for text, top, inner in zip((base, head), tops, methods, strict=True):
-        gaps = [(b.start, b.end, "") for b in top if (b.name, b.text) in spared]
-        gaps += [(b.start, b.end, _PASS) for b in inner if (b.name, b.text) in alike]
-        parts, at = [], 0
-        for start, end, instead in sorted(gaps):
-            parts += [text[at:start], instead, "\n" * text.count("\n", start, end)]
-            at = end
-        results.append("".join([*parts, text[at:]]))
-    return results[0], results[1]
+    for lines, top, inner in zip(sides, tops, methods, strict=True):
+        for block in inner:
+            if (block.name, block.text) in alike:
+                lines[block.start : block.end] = [_PASS] + [""] * (block.end - block.start - 1)
+        for block in top:
+            if (block.name, block.text) in shared:
+                lines[block.start : block.end] = [""] * (block.end - block.start)
+    return "\n".join(sides[0]), "\n".join(sides[1])
 
 
-def _blocks(text: str, marks: re.Pattern) -> Iterator[_Block]:
-    """The definitions whose first line is one that `marks` matches; the next such line ends them."""
-    starts = [match.start() for match in marks.finditer(text)]
-    first = None  # where the decorators of the next definition begin
-    for start, following in zip(starts, [*starts[1:], len(text)], strict=True):
-        if text[start : start + 5].lstrip(" ").startswith("@"):
-            first = start if first is None else first
+def _blocks(lines: list[str], first: int, last: int, indent: int) -> list[_Block]:
+    """The definitions at an indent of 0 or 4 spaces; the next line there or further left ends one."""
+    if indent:  # few lines are left for the slower look
+        some = [i for i in range(first, last) if lines[i][4:5] not in _CONTINUES or lines[i][:4] != _PASS[:4]]
+        starts = [i for i in some if lines[i][: indent + 1].lstrip(" ")[:1] not in _CONTINUES]
+    else:
+        starts = [i for i in range(first, last) if lines[i][:1] not in _CONTINUES]
+    found = []
+    decorated = None  # where the decorators of the next definition begin
+    for start, following in zip(starts, [*starts[1:], last], strict=True):
+        line = lines[start]
+        if line[indent : indent + 1] == "@":
+            decorated = start if decorated is None else decorated
             continue
-        named = _NAME.match(text, start)
+        named = _NAME.match(line) if line.startswith(_OPENS[indent]) else None
         if named:
-            begin = start if first is None else first
-            content = text[begin:following].rstrip()
-            yield _Block(named[2], content, begin, begin + len(content), named[1] == "class")
-        first = None
+            begin = start if decorated is None else decorated
+            end = following
+            while not lines[end - 1].strip():
+                end -= 1
+            found.append(_Block(named[2], "\n".join(lines[begin:end]), begin, end, named[1] == "class"))
+        decorated = None
+    return found
 
 
-def _methods(block: _Block) -> Iterator[_Block]:
-    """The methods of a class, named after it, at their places in the file."""
-    header = block.text.find("\n", block.text.find("class "))  # decorators may come first
-    if header < 0:
-        return
-    body = block.text[header + 1 :]
-    for one in _blocks(body, _INNER):
-        if not one.is_class and one.text.startswith(("    def ", "    async ", "    @")):
-            shift = block.start + header + 1
-            yield _Block(f"{block.name}.{one.name}", one.text, one.start + shift, one.end + shift, False)
+def _methods(lines: list[str], block: _Block) -> Iterator[_Block]:
+    """The methods of a class, named after it."""
+    header = next(i for i in range(block.start, block.end) if lines[i].startswith("class "))
+    for one in _blocks(lines, header + 1, block.end, 4):
+        if not one.is_class:
+            yield one._replace(name=f"{block.name}.{one.name}")
 
 
 def _splits_a_string(block: _Block) -> bool:
     """Whether a string seems to begin in a block and to end outside."""
-    return len(_QUOTES.findall(block.text)) % 2 == 1
+    return (block.text.count('"""') + block.text.count("'''")) % 2 == 1
 
 
 def _shared(base: list[_Block], head: list[_Block]) -> set[tuple[str, str]]:
