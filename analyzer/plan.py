@@ -22,6 +22,7 @@ from analyzer.change.tree import RevisionTree
 from analyzer.checks.stage import choose
 from analyzer.findings.engine import find, load_rules
 from analyzer.findings.waivers import stale
+from analyzer.history.messages import reverted
 from analyzer.history.reverts import relations
 from analyzer.history.subject import describe, with_conversation
 from analyzer.model.base import Text
@@ -144,10 +145,10 @@ def _stale(repository: Repository, pair: Pair, chosen: Settings) -> tuple[Text, 
 
 
 def _is_revert(subject: Subject, related: tuple[Related, ...]) -> bool:
-    """Whether the change takes an earlier one back, by its message, its title or its content."""
-    return subject.title.startswith('Revert "') or any(
-        one.relation in ("reverts", "partially-reverts") for one in related
-    )
+    """Whether the change takes an earlier one back: by its title, wholly, or in part where its message says so."""
+    kinds = {one.relation for one in related}
+    partly = "partially-reverts" in kinds and reverted(subject.message) is not None
+    return subject.title.startswith('Revert "') or "reverts" in kinds or partly
 
 
 def _revisions(

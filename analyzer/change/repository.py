@@ -195,9 +195,10 @@ class Repository:
         """The diff as text, without context lines and renames; None where content is missing."""
         flags = ("-r", "-p", "-U0", "--no-color", "--no-renames", "--no-textconv", "--no-ext-diff", "--text")
         try:
-            return self._objects.run("diff-tree", *flags, self._tree(base), head).decode("utf-8", "surrogateescape")
+            told = self._objects.run("diff-tree", *flags, self._tree(base), self._tree(head))
         except GitFailed:
             return None
+        return told.decode("utf-8", "surrogateescape")
 
     def _tree(self, revision: str) -> str:
         """A name that Git takes for a tree; the empty one is written to the view first."""

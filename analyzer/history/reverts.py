@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzer.change.repository import ZEROS, Commit, Entry, Pair, Repository
-from analyzer.history.hunks import Comparison
+from analyzer.history.hunks import Comparison, Share
 from analyzer.history.log import History, Logged, Touch, inverse, swaps, touches
 from analyzer.history.messages import mentioned, pr_of, relanded, reverted
 from analyzer.model.base import Text
@@ -16,6 +16,10 @@ from analyzer.model.change import Related
 
 #: How many commits of the same files are looked at after a change and before it, and how many of a kind are told.
 _AFTER, _BEFORE, _TELL = 100, 30, 5
+#: How many of them, of exactly the same files, are compared line by line.
+_COMPARE = 25
+#: How many files of a list are named.
+_NAMES = 3
 
 
 def relations(repository: Repository, pair: Pair, entries: tuple[Entry, ...]) -> tuple[Related, ...]:
@@ -25,14 +29,16 @@ def relations(repository: Repository, pair: Pair, entries: tuple[Entry, ...]) ->
 
     def add(related: Iterable[Related]) -> None:
         for one in related:
-            found.setdefault((one.relation, one.pr or one.commit or ""), one)
+            kind = one.relation.removeprefix("partially-")  # what a message says of a change is not told again in part
+            found.setdefault((kind, one.pr or one.commit or ""), one)
 
-    near = _Neighbours(repository, pair, entries, history)
+    own = Comparison(repository, pair.base, pair.head)
+    near = _Neighbours(repository, pair, entries, history, own)
     if not pair.adjacent:
         add(near.inverses())
         return tuple(found.values())
     commit = repository.commit(pair.head)
-    add(_by_message(repository, pair, commit, history))
+    add(_by_message(own, commit, history))
     add(near.inverses())
     add(near.same_content())
     told = {one.pr or one.commit for one in found.values()}
@@ -49,10 +55,9 @@ def _related(relation: str, commit: Logged, en: str, zh: str) -> Related:
 # By message
 
 
-def _by_message(repository: Repository, pair: Pair, commit: Commit, history: History) -> Iterable[Related]:
-    here = history.by_sha.get(pair.head)
+def _by_message(own: Comparison, commit: Commit, history: History) -> Iterable[Related]:
+    here = history.by_sha.get(commit.sha)
     position = here.position if here else -1
-    own = Comparison(repository, pair.base, pair.head)
     if (targets := reverted(commit.message)) is not None:
         for target in history.find(targets, position):
             yield from _compared(own, target, "reverts", "its own message says so", "其自身的提交说明如此说")
@@ -84,24 +89,68 @@ def _name(commit: Logged) -> str:
 
 
 def _compared(own: Comparison, other: Logged, relation: str, en: str, zh: str) -> Iterable[Related]:
-    """The relation as far as content bears it out: whole, in part, or only in words."""
-    shares = own.with_commit(other.sha)
+    """The relation that a message states, as far as content bears it out: whole, in part, or only in words."""
+    shares = own.takes_back(other.sha) if relation == "reverts" else own.taken_back_by(other.sha)
     if shares is None:
         yield _related(relation, other, f"{en}; the contents could not be compared", f"{zh}；内容无法比较")
         return
-    shared, ours, theirs = shares
-    if shared == ours == theirs:
+    back, suspect, reverter = (sum(getattr(s, name) for s in shares) for name in ("back", "suspect", "reverter"))
+    if back == suspect == reverter:
         yield _related(relation, other, f"{en}, and every changed line goes back", f"{zh}，且每一处改动行都被还原")
-        en = f"the {shared} changed places of the two diffs are the same, with before and after swapped"
-        yield _related("exact-inverse-of", other, en, f"两份 diff 的 {shared} 处改动相同，前后互换")
+        yield _exact(other, suspect)
         return
-    suspect, reverter = (theirs, ours) if relation == "reverts" else (ours, theirs)
-    yield _related(
-        f"partially-{relation}" if 0 < shared < suspect else relation,
-        other,
-        f"{en}; {shared} of {suspect} changed places go back exactly, {reverter - shared} others change beside them",
-        f"{zh}；{suspect} 处改动中有 {shared} 处被原样还原，另有 {reverter - shared} 处其他改动",
-    )
+    said = _parts(shares)
+    part = 0 < back < suspect
+    yield _related(f"partially-{relation}" if part else relation, other, f"{en}; {said.en}", f"{zh}；{said.zh}")
+
+
+def _exact(other: Logged, places: int) -> Related:
+    en = f"the {places} changed places of the two diffs are the same, with before and after swapped"
+    if places == 1:
+        en = "the one changed place of the two diffs is the same, with before and after swapped"
+    return _related("exact-inverse-of", other, en, f"两份 diff 的 {places} 处改动相同，前后互换")
+
+
+def _parts(shares: tuple[Share, ...]) -> Text:
+    """What goes back of the suspect, and where: files wholly, files in part, files that are left."""
+    back, suspect = sum(s.back for s in shares), sum(s.suspect for s in shares)
+    beside = [s for s in shares if s.reverter > s.back]
+    others = sum(s.reverter - s.back for s in beside)
+    if back == suspect:
+        en = "its one changed place goes back exactly" if back == 1 else f"all {back} changed places go back exactly"
+        zh = f"{back} 处改动全部被原样还原"
+    elif not back:
+        en = "its one changed place does not go back exactly"
+        if suspect != 1:
+            en = f"none of its {suspect} changed places goes back exactly"
+        zh = f"{suspect} 处改动无一被原样还原"
+    else:
+        en = f"{back} of {suspect} changed places {'goes' if back == 1 else 'go'} back exactly"
+        zh = f"{suspect} 处改动中有 {back} 处被原样还原"
+        whole = [_code(s.path) for s in shares if s.suspect and s.back == s.suspect]
+        some = [f"{_code(s.path)} ({s.back} of {s.suspect})" for s in shares if 0 < s.back < s.suspect]
+        some_zh = [f"{_code(s.path)}（{s.suspect} 处中的 {s.back} 处）" for s in shares if 0 < s.back < s.suspect]
+        left = [_code(s.path) for s in shares if s.suspect and not s.back]
+        lists = [("wholly in", whole), ("in part in", some), ("nothing in", left)]
+        en += ": " + "; ".join(f"{word} {_listed(names, ', ')}" for word, names in lists if names)
+        lists = [("完全还原", whole), ("部分还原", some_zh), ("未还原", left)]
+        zh += "：" + "；".join(f"{word} {_listed(names, '、')}" for word, names in lists if names)
+    if others:
+        places = "1 other place changes" if others == 1 else f"{others} other places change"
+        where = [_code(s.path) for s in beside]
+        en += f"; {places} beside, in {_listed(where, ', ')}"
+        zh += f"；另有 {others} 处其他改动，位于 {_listed(where, '、')}"
+    return Text(en=en, zh=zh)
+
+
+def _code(path: str) -> str:
+    return f"`{path}`"
+
+
+def _listed(names: list[str], comma: str) -> str:
+    """The first few of many."""
+    more = len(names) - _NAMES
+    return comma.join(names[:_NAMES]) + (f" (+{more})" if more > 0 else "")
 
 
 # By content
@@ -110,11 +159,14 @@ def _compared(own: Comparison, other: Logged, relation: str, en: str, zh: str) -
 class _Neighbours:
     """The commits of the default branch that touch the same files, before and after."""
 
-    def __init__(self, repository: Repository, pair: Pair, entries: tuple[Entry, ...], history: History) -> None:
+    def __init__(
+        self, repository: Repository, pair: Pair, entries: tuple[Entry, ...], history: History, own: Comparison
+    ) -> None:
         self._files = swaps(entries)
         self._history = history
         self._head = pair.head
         self._adjacent = pair.adjacent
+        self._own = own
         paths = sorted({path for path, _, _ in self._files})
         tip = repository.default_branch()
         self._after = touches(repository, paths, _AFTER, tip, f"^{pair.head}") if tip else []
@@ -126,17 +178,58 @@ class _Neighbours:
         return [(touch, known[touch.sha]) for touch in touched if touch.sha in known and touch.sha != self._head]
 
     def inverses(self) -> Iterable[Related]:
-        """Commits whose every file goes the other way, whatever their messages say."""
+        """Commits that this change takes back, or that take it back, whatever their messages say.
+
+        Whole: every file has the content of before, or, where exactly the same files changed, every changed place goes
+        back. In part: at least half of the files of one of the two have the content of before.
+        """
+        named = self._adjacent and self._head in self._history.by_sha
+        ours = {path for path, _, _ in self._files}
         for touched, relation in ((self._after, "reverted-by"), (self._before, "reverts")):
+            parts: list[Related] = []
+            compared = 0
             for touch, commit in self._logged(touched):
-                if touch.files != inverse(self._files):
-                    continue
-                count = len(touch.files)
-                en = f"the same {count} files go the other way, content for content"
-                zh = f"同样的 {count} 个文件内容完全反向"
-                if self._adjacent and self._head in self._history.by_sha:
-                    yield _related(relation, commit, en, zh)
-                yield _related("exact-inverse-of", commit, en, zh)
+                back = touch.files & inverse(self._files)
+                shares: tuple[Share, ...] | None = None
+                if (
+                    len(back) < len(self._files)
+                    and {path for path, _, _ in touch.files} == ours
+                    and compared < _COMPARE
+                ):
+                    compared += 1
+                    shares = self._shares(relation, commit)
+                if len(back) == len(touch.files) == len(self._files):
+                    en = f"the same {len(back)} files go the other way, content for content"
+                    if len(back) == 1:
+                        en = "the same file goes the other way, content for content"
+                    zh = f"同样的 {len(back)} 个文件内容完全反向"
+                    if named:
+                        yield _related(relation, commit, en, zh)
+                    yield _related("exact-inverse-of", commit, en, zh)
+                elif shares and all(one.back == one.suspect == one.reverter for one in shares):
+                    exact = _exact(commit, sum(one.back for one in shares))
+                    if named:
+                        yield exact.model_copy(update={"relation": relation})
+                    yield exact
+                elif named and back and 2 * len(back) >= min(len(touch.files), len(self._files)):
+                    said = self._partly(touch, {path for path, _, _ in back}, relation)
+                    parts.append(_related(f"partially-{relation}", commit, said.en, said.zh))
+            yield from parts[:_TELL]
+
+    def _shares(self, relation: str, commit: Logged) -> tuple[Share, ...] | None:
+        return self._own.takes_back(commit.sha) if relation == "reverts" else self._own.taken_back_by(commit.sha)
+
+    def _partly(self, touch: Touch, back: set[str], relation: str) -> Text:
+        """Which files have the content of before, and which of the suspect's have not."""
+        suspect = touch.files if relation == "reverts" else self._files
+        left = sorted({path for path, _, _ in suspect} - back)
+        names = [_code(path) for path in sorted(back)]
+        en = f"{_listed(names, ', ')} {'goes' if len(back) == 1 else 'go'} the other way, content for content"
+        zh = f"{_listed(names, '、')} 内容完全反向"
+        if left:
+            en += f"; not {_listed([_code(path) for path in left], ', ')}"
+            zh += f"；{_listed([_code(path) for path in left], '、')} 则不是"
+        return Text(en=en, zh=zh)
 
     def same_content(self) -> Iterable[Related]:
         """Commits of the branch that make the very same change as this one, which is on the branch too."""

@@ -128,8 +128,8 @@ def test_hunks_hold_lines_that_look_like_headers():
         "@@ -9,0 +9 @@\n+diff --git a/y b/y\n"
     )
     assert parse(patch) == {
-        ("diff --git a/x b/x", ("-- old", "two"), ("++ new",)): 1,
-        ("diff --git a/x b/x", (), ("diff --git a/y b/y",)): 1,
+        ("x", ("-- old", "two"), ("++ new",)): 1,
+        ("x", (), ("diff --git a/y b/y",)): 1,
     }
 
 
@@ -159,3 +159,68 @@ def test_conversation_file(tmp_path, content):
         read_conversation(path)
     with pytest.raises(UsageError, match="No such file"):
         read_conversation(tmp_path / "absent.json")
+
+
+def whys(repository, head: str) -> dict[str, str]:
+    with repository.open() as opened:
+        pair = opened.pair(head, None)
+        found = relations(opened, pair, opened.diff(pair.base, pair.head))
+        return {one.relation: one.why.en for one in found}
+
+
+def test_a_partial_revert_names_its_files(repository):
+    """Files undone wholly, in part, and left; and what changes beside them."""
+    repository.commit({"a.py": SOURCE, "b.py": SOURCE, "c.py": SOURCE, "d.py": SOURCE}, "Start (#1)")
+    repository.commit({"a.py": FAST, "b.py": FAST, "c.py": FAST}, "Faster (#2)")
+    half = FAST.replace("line five", "line 5")
+    revert = repository.commit({"a.py": SOURCE, "b.py": half, "d.py": SOURCE + "more\n"}, "Revert #2 in part (#3)")
+    assert whys(repository, revert)["partially-reverts"] == (
+        "its own message says so; 3 of 6 changed places go back exactly: wholly in `a.py`; in part in `b.py` (1 of 2); "
+        "nothing in `c.py`; 1 other place changes beside, in `d.py`"
+    )
+
+
+def test_a_revert_with_more_beside_it(repository):
+    """Where every place goes back and something else changes as well, the revert is whole and no exact inverse."""
+    repository.commit({"a.py": SOURCE, "b.py": "b = 1\n"}, "Start (#1)")
+    repository.commit({"a.py": FAST}, "Faster (#2)")
+    revert = repository.commit({"a.py": SOURCE, "b.py": "b = 2\n"}, "Revert #2 (#3)")
+    found = whys(repository, revert)
+    assert found["reverts"] == (
+        "its own message says so; all 2 changed places go back exactly; 1 other place changes beside, in `b.py`"
+    )
+    assert "exact-inverse-of" not in found
+
+
+def test_a_silent_partial_revert(repository):
+    """Files that get the content of before make a revert in part without any message, where they are half of it."""
+    repository.commit({"a.py": SOURCE, "b.py": SOURCE, "c.py": SOURCE}, "Start (#1)")
+    change = repository.commit({"a.py": FAST, "b.py": FAST}, "Faster (#2)")
+    later = repository.commit({"a.py": SOURCE, "c.py": FAST}, "Tidy (#3)")
+    text = "`a.py` goes the other way, content for content; not `b.py`"
+    assert whys(repository, later)["partially-reverts"] == text
+    assert whys(repository, change)["partially-reverted-by"] == text
+    assert related(repository, change)[1].state == "merged"
+
+
+def test_a_silent_exact_revert_of_places(repository):
+    """The same places go back in a file that changed elsewhere in between: an exact inverse, whatever the message."""
+    repository.commit({"a.py": SOURCE}, "Start (#1)")
+    repository.commit({"a.py": FAST}, "Faster (#2)")
+    repository.commit({"a.py": "first\n" + FAST}, "More (#3)")
+    revert = repository.commit({"a.py": "first\n" + SOURCE}, "Tidy (#4)")
+    found = whys(repository, revert)
+    assert found["exact-inverse-of"] == (
+        "the 2 changed places of the two diffs are the same, with before and after swapped"
+    )
+    assert "reverts" in found
+
+
+def test_equal_lines_around_a_place(repository):
+    """A place between equal lines has several diffs; content that goes back is an exact inverse all the same."""
+    before = "def a():\n    pass\n\n\ndef c():\n    pass\n"
+    after = "def a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef c():\n    pass\n"
+    repository.commit({"a.py": before}, "Start (#1)")
+    repository.commit({"a.py": after}, "Add b (#2)")
+    revert = repository.commit({"a.py": before}, "Revert #2 (#3)")
+    assert "exact-inverse-of" in whys(repository, revert)
