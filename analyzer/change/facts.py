@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 from analyzer.change import testing
 from analyzer.change.align import dump
 from analyzer.change.build_files.edits import build_edits
+from analyzer.change.classes import classes_of
+from analyzer.change.constants import constants
 from analyzer.change.edits import at, make, merge
 from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
+from analyzer.change.imports import import_edits
 from analyzer.change.inside import alignment_edits
 from analyzer.change.limits import REFUSALS, Limits
 from analyzer.change.parameters import signature_edits
@@ -26,8 +27,6 @@ from analyzer.model.change import Edit, Symbol
 
 #: Characters of Python on both sides that are read together; a syntax tree takes some forty times as many bytes.
 TOGETHER = 12_000_000
-#: Nodes of a constant's value that a reader can compare.
-READABLE = 1000
 
 
 @dataclass(frozen=True)
@@ -130,17 +129,23 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
             all_of_side += its
 
     matching = match_functions(*functions, renames)
-    edits = list(_function_edits(matching))
+    modules = [(base[f.previous_path or f.path], head[f.path]) for f in whole]
+    classes = classes_of(modules, matching, renames)
+    edits = [*classes.edits, *_function_edits(matching, classes.told)]
     for alignment in matching.alignments:
         edits += limits.of(alignment.paths(renames), lambda alignment=alignment: alignment_edits(alignment), [])
     found = effects(matching.alignments, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
     edits = [found.sized(edit) for edit in edits] + found.edits
     symbols = _symbols(matching)
+    for path, its in classes.symbols.items():
+        symbols.setdefault(path, []).extend(its)
+    moved = classes.moved | {new.simple_name for old, new in matching.renamed if old.path != new.path}
     for f in whole:
         sides = (base[f.previous_path or f.path], head[f.path])
-        changed = limits.of([f.path], lambda sides=sides: _constants(*sides), [])
+        changed = limits.of([f.path], lambda sides=sides: list(constants(*sides)), [])
         edits += [edit for edit, _ in changed if edit]
-        symbols.setdefault(f.path, []).extend(symbol for _, symbol in changed)
+        symbols.setdefault(f.path, []).extend(dict.fromkeys(symbol for _, symbol in changed))
+        edits += limits.of([f.path], lambda sides=sides: list(import_edits(*sides, moved, renames)), [])
     notes = {f.path: [*base[f.previous_path or f.path].notes, *head[f.path].notes] for f in python}
     for f in files:
         what = (f.path, f.previous_path, f.base, f.head)
@@ -173,15 +178,21 @@ def _api_notes(edits: list[Edit]) -> Iterator[Text]:
             )
 
 
-def _function_edits(matching: Matching) -> Iterator[Edit]:
-    """Functions that came, went, or have another name or place."""
+def _function_edits(matching: Matching, told: set[Function]) -> Iterator[Edit]:
+    """Functions that came, went, or have another name or place, without those `told` with their class."""
     for function in matching.added:
+        if function in told:
+            continue
         noun = "test" if testing.is_test(function) else "function"
         yield make(f"{noun}-added", None, at(function, text=_header(function)), _what(function))
     for function in matching.removed:
+        if function in told:
+            continue
         noun = "test" if testing.is_test(function) else "function"
         yield make(f"{noun}-removed", at(function, text=_header(function)), None, _what(function))
     for base, head in matching.renamed:
+        if base in told:
+            continue
         moved = base.path != head.path or base.simple_name == head.simple_name
         kind = "function-moved" if moved else "function-renamed"
         same = base.kind == head.kind
@@ -231,40 +242,6 @@ def _symbols(matching: Matching) -> dict[str, list[Symbol]]:
 
 def _decorated(function: Function) -> list[str]:
     return [dump(d, str) for d in function.node.decorator_list]
-
-
-def _constants(base: Module, head: Module) -> list[tuple[Edit | None, Symbol]]:
-    """Module and class constants: those that only one side has are symbols, those with another value are edits."""
-    found: list[tuple[Edit | None, Symbol]] = []
-    for name in dict.fromkeys([*base.constants, *head.constants]):
-        x, y = base.constants.get(name), head.constants.get(name)
-        lines = {"base_line": x.lineno if x else None, "head_line": y.lineno if y else None}
-        if x is None or y is None:
-            change = "added" if x is None else "removed"
-            found.append((None, Symbol(name=name, kind="constant", change=change, **lines)))
-        elif dump(x.value, str) != dump(y.value, str):
-            symbol = Symbol(name=name, kind="constant", change="body", **lines)
-            if not (_is_plain(x.value) and _is_plain(y.value)):
-                found.append((None, symbol))  # a table of objects or functions has no value to compare
-                continue
-            before, after = ast.unparse(x.value), ast.unparse(y.value)
-            configs = any("Config" in text and "num_warps" in text for text in (before, after))
-            kind = "launch-changed" if configs else "constant-changed"
-            detail = {"options": "autotune"} if configs else {"value_before": before[:200], "value_after": after[:200]}
-            edit = Edit(
-                kind=kind, path=head.path, symbol=name, before=before, after=after, detail=dict(sorted(detail.items())),
-                **lines,
-            )  # fmt: skip
-            found.append((edit, symbol))
-    return found
-
-
-def _is_plain(value: ast.expr) -> bool:
-    """Numbers, texts and what is computed or listed from them, of a size that a reader can compare."""
-    nodes = list(islice(ast.walk(value), READABLE + 1))
-    table = any(isinstance(n, ast.Lambda) or (isinstance(n, ast.Dict) and len(n.keys) > 8) for n in nodes)
-    strings = sum(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in nodes)
-    return not table and strings <= 8 and len(nodes) <= READABLE
 
 
 __all__ = ["FileFacts", "NoTree", "SourcePair", "Tree", "change_edits", "file_facts"]

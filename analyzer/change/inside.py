@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analyzer.change import extract, guards, launches, operations, testing
 from analyzer.change.align import Alignment
+from analyzer.change.decorators import decorator_edits
 from analyzer.change.edits import at, edits_of, make, match
 from analyzer.change.order import order_edits
 from analyzer.change.parameters import signature_edits
@@ -26,7 +27,7 @@ def alignment_edits(alignment: Alignment) -> list[Edit]:
     edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
     around = structure(alignment)
-    edits += [*around.edits, *order_edits(alignment)]
+    edits += [*around.edits, *order_edits(alignment), *decorator_edits(alignment)]
     edits += rewrites(alignment, around.told)
     return edits + _matched(alignment.differing(around.told), operations.EXTRACTORS, alignment.touched)
 
