@@ -20,6 +20,7 @@ from analyzer.model.evidence import Evidence
 from analyzer.model.report import Report
 from analyzer.plan import Request
 from analyzer.report.build import build
+from analyzer.report.sections import Shape
 from analyzer.report.write import write
 from analyzer.settings import Settings
 
@@ -98,7 +99,7 @@ def report(
     subject = with_conversation(bundle.plan.subject, conversation)
     plan = bundle.plan.model_copy(update={"subject": subject})
     built = build(plan, evidence, dict(conversation) if conversation else None)
-    return built, tuple(write(built, out))
+    return built, tuple(write(built, out, Shape.of(plan.settings)))
 
 
 def read_evidence(path: Path) -> Evidence:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, PositiveInt, ValidationError, field_validator, model_validator
 
 from analyzer.errors import UsageError, nearest
 from analyzer.findings.checks import names
@@ -20,11 +20,12 @@ from analyzer.findings.rule import Rule
 from analyzer.findings.yaml_source import line_of, read_yaml, said
 from analyzer.model.base import Record
 from analyzer.model.plan import Probe
+from analyzer.model.report import SECTIONS
 
 FILE = ".analyzer.yml"
 ENVIRONMENT = "ANALYZER_"
 #: Settings that are no single text, and so stand in files only.
-OF_FILES = ("waivers", "rules", "probes")
+OF_FILES = ("waivers", "rules", "probes", "caps")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
@@ -55,6 +56,7 @@ class Settings(Record):
 
     `rules`: rules of the repository itself, in the form of rules/*.yml; `silence`: ids of rules that are not run.
     `probes`: how the repository's own symbols are called (model/plan.py). `sections`: sections of the Markdown reports,
+    `caps`: how many entries of a section they show; report.json has everything.
     `budget`: seconds for the check stage. `only`: names of checks. `architectures`: what kernels are compiled for
     (``sm_90``), else the GPU that is there. `cache`: a folder for compiled kernels that runs may share,
     the user's cache folder where none is given.
@@ -66,6 +68,7 @@ class Settings(Record):
     rules: tuple[Rule, ...] = ()
     probes: tuple[Probe, ...] = ()
     sections: tuple[str, ...] = ()
+    caps: dict[str, PositiveInt] = {}
     device: Literal["auto", "cuda", "cpu", "none"] = "auto"
     budget: float = 600.0
     only: tuple[str, ...] = ()
@@ -98,6 +101,14 @@ class Settings(Record):
                 raise ValueError(f"no check {name!r}; there are: {', '.join(names())}")
         return value
 
+    @field_validator("sections", "caps")
+    @classmethod
+    def _sections(cls, value: tuple[str, ...] | dict[str, int]) -> tuple[str, ...] | dict[str, int]:
+        for name in value:
+            if name not in SECTIONS:
+                raise ValueError(f"no section {name!r}; there are: {', '.join(SECTIONS)}")
+        return value
+
 
 def settle(
     file: bytes | None = None,
@@ -112,8 +123,7 @@ def settle(
     variables = {
         name: environment[variable]
         for name in Settings.model_fields
-        if (variable := ENVIRONMENT + name.upper()) in environment
-        and name not in OF_FILES
+        if (variable := ENVIRONMENT + name.upper()) in environment and name not in OF_FILES
     }
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     base = _file(file or b"", source)

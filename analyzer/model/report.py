@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from analyzer.model.base import Document, Level, Record, Text
 from analyzer.model.change import Caller, FileChange, Related, Snippet, Subject
@@ -11,6 +11,21 @@ from analyzer.model.finding import Finding
 
 Action = Literal["merge", "hold", "review", "keep", "revert", "forward-fix", "unsure", "already-reverted"]
 Source = Literal["diff", "measurement", "history", "quote"]
+#: Sections of the Markdown in their order; those that no setting switches off.
+Section = Literal[
+    "summary",
+    "motivation",
+    "implementation",
+    "evidence",
+    "snippets",
+    "discussion",
+    "risks",
+    "remedy",
+    "related",
+    "sources",
+]
+SECTIONS: tuple[str, ...] = get_args(Section)
+FIXED_SECTIONS = ("summary",)
 
 
 class Recommendation(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from analyzer.model.base import Text
@@ -14,10 +14,21 @@ TIERS = (
     (
         *("copy", "in-place", "low-precision-round-trip", "alias-returned", "index", "stride", "order", "barrier"),
         *("atomic", "synchronization", "mask", "cast", "dtype-argument", "operator", "comparison", "seed-or-rng"),
-        *("contiguity", "allocation"),
+        *("contiguity", "allocation", "value", "argument", "result"),
     ),
-    ("guard", "condition", "loop", "launch", "constant", "default", "decorator"),
-    ("parameter", "import"),
+    (
+        "guard",
+        "condition",
+        "loop",
+        "launch",
+        "constant",
+        "default",
+        "global-state",
+        "context",
+        "exception",
+        "decorator",
+    ),
+    ("parameter", "base-class", "import"),
     ("dependency", "build-flag"),
     ("function",),
     ("tolerance", "test"),
@@ -52,7 +63,8 @@ def grouped(edits: Iterable[Edit]) -> list[Told]:
         buffer_of = (edit.symbol, edit.kind.replace("allocation", "copy"), edit.detail.get("size"))
         if noun_of(edit) == "allocation" and buffer_of in copies:
             continue
-        of_symbol.setdefault((edit.path, edit.symbol, reading(edit, edits)), []).append(edit)
+        words = reading(edit, edits) if len(edits) > 1 else edit.kind
+        of_symbol.setdefault((edit.path, edit.symbol, words), []).append(edit)
     alike: dict[tuple, list[Edit]] = {}
     for (*_, words), group in of_symbol.items():
         items = tuple(dict.fromkeys(item for edit in group for item in items_of(edit)))
@@ -106,6 +118,6 @@ def _ordered(groups: list[Told]) -> list[Told]:
     return sorted(groups, key=place)
 
 
-def by_weight(edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Single edits, the weightiest first."""
-    return iter(sorted(edits, key=lambda e: (rank(e), bool(e.detail.get("conditional")), e.kind.endswith("-added"))))
+def weightiest(edits: Iterable[Edit], limit: int) -> list[Edit]:
+    """The single edits that a reader wants first, at most `limit`."""
+    return sorted(edits, key=lambda e: (rank(e), bool(e.detail.get("conditional")), e.kind.endswith("-added")))[:limit]

@@ -15,11 +15,11 @@ import yaml
 from jinja2 import StrictUndefined, Template, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from analyzer.findings.yaml_source import Loader
 from analyzer.model.base import Text
 from analyzer.report.markdown import code
 
 LANGUAGES = ("en", "zh")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 #: Where a Chinese character touches code, a Latin letter or a figure: a space belongs there.
 _HAN_LATIN = re.compile(
     r"(?<=[\u4e00-\u9fff])(?=`[^`]|[A-Za-z0-9+\u2212])|(?<=[A-Za-z0-9%`])(?=[\u4e00-\u9fff])(?<!\s`)"
@@ -32,8 +32,13 @@ def phrase(key: str, /, **data: Any) -> Text:
 
     A `Text` among the data is handed to each language in its own words.
     """
-    words = {lang: " ".join(_template(lang, key).render(spoken(data, lang)).split()) for lang in LANGUAGES}
-    return Text(en=words["en"], zh=_HAN_LATIN.sub(" ", words["zh"]).replace("） ", "）"))
+    return Text(**{lang: phrase_in(lang, key, **data) for lang in LANGUAGES})
+
+
+def phrase_in(lang: str, key: str, /, **data: Any) -> str:
+    """The sentence under a dotted key in one language."""
+    words = " ".join(_template(lang, key).render(spoken(data, lang)).split())
+    return _HAN_LATIN.sub(" ", words).replace("） ", "）") if lang == "zh" else words
 
 
 def phrase_if_known(key: str, /, **data: Any) -> Text | None:
@@ -43,6 +48,11 @@ def phrase_if_known(key: str, /, **data: Any) -> Text | None:
     except (KeyError, UndefinedError, TypeError, ArithmeticError):
         return None
     return text if text.en else None
+
+
+def known(key: str) -> bool:
+    """Whether there is a sentence under a dotted key."""
+    return all(key in _texts(lang) for lang in LANGUAGES)
 
 
 def keys(lang: str) -> set[str]:
@@ -140,7 +150,7 @@ def spoken(node: Any, lang: str) -> Any:
 @cache
 def _texts(lang: str) -> dict[str, str]:
     sources = [item for item in files("analyzer.templates").iterdir() if item.name.endswith(f".{lang}.yml")]
-    loaded = [yaml.load(item.read_text(encoding="utf-8"), Loader=Loader) for item in sources]
+    loaded = [yaml.load(item.read_text(encoding="utf-8"), Loader=_LOADER) for item in sources]
     return {key: text for raw in loaded for key, text in _flat(raw, "")}
 
 

@@ -10,7 +10,7 @@ from analyzer.model.finding import Finding
 from analyzer.model.plan import Plan
 from analyzer.model.report import FileStep
 from analyzer.report.figures import name_of
-from analyzer.report.grouping import TIERS, by_weight, grouped, rank, told
+from analyzer.report.grouping import TIERS, grouped, rank, told, weightiest
 from analyzer.report.phrases import phrase
 from analyzer.report.sentences import Told, listed
 
@@ -18,6 +18,8 @@ from analyzer.report.sentences import Told, listed
 GROUPS = 12
 #: Groups of edits told in the one sentence about the whole change.
 HEADLINES = 2
+#: Edits among which those groups are looked for.
+LOOKED_AT = 60
 #: Which files a reader wants first.
 CATEGORY_ORDER = ("source", "kernel", "build", "ci", "data", "docs", "test")
 #: The weight of a file without an edit.
@@ -109,7 +111,7 @@ def _strongest(plan: Plan) -> list[Text]:
     """What to say first: the edits of findings medium or above, then the weightiest kinds, one a symbol and noun."""
     serious = [edit for f in plan.findings if LEVELS.index(f.severity) >= LEVELS.index("medium") for edit in f.edits]
     code_edits = [edit for file in plan.change.files if file.category != "test" for edit in file.edits]
-    groups = grouped([*by_weight(serious)]) + grouped(code_edits or plan.change.edits)
+    groups = grouped(weightiest(serious, LOOKED_AT)) + grouped(weightiest(code_edits or plan.change.edits, LOOKED_AT))
     chosen: dict[tuple, Told] = {}
     for group in groups:
         chosen.setdefault((group.noun, group.symbols[0]), group)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analyzer.model.base import Text
 from analyzer.model.change import Edit
 from analyzer.report.markdown import Markdown, code, line
-from analyzer.report.phrases import phrase, phrase_if_known
+from analyzer.report.phrases import known, phrase, phrase_if_known, phrase_in
 
 #: Longest span of code shown within a sentence, and how much of it may be what both sides share.
 SPAN = 100
@@ -28,7 +28,8 @@ _LISTS = ("by", "stages", "exact", "unresolved")
 _ITEM = {
     "guard": "", "condition": "test", "cast": "", "dtype-argument": "", "parameter": "parameter", "test": "",
     "decorator": "decorator", "allocation": "target", "contiguity": "operand", "import": "name",
-    "dependency": "requirement", "build-flag": "flag",
+    "dependency": "requirement", "build-flag": "flag", "argument": "value", "loop": "loop", "context": "context",
+    "base-class": "base",
 }  # fmt: skip
 #: Words in both languages for what is added or removed other than a function.
 _WHAT = {
@@ -74,7 +75,8 @@ def sentence(edit: Edit | Told, among: Iterable[Edit] = (), *, goes_on: bool = F
     """
     told = edit if isinstance(edit, Told) else Told((edit,))
     who = Text(en="it", zh=_SAME) if goes_on else _names(told.symbols)
-    said = _said(told, among, who, len(told.symbols), sum(each.count for each in told.edits), told.items, brief)
+    key, data = _data(told, among, who, len(told.symbols), sum(each.count for each in told.edits), told.items, brief)
+    said = phrase(key, **data)
     if goes_on:
         return Text(en=said.en, zh=_without_subject(said.zh))
     return Text(en=said.en[0].upper() + said.en[1:], zh=said.zh)
@@ -82,7 +84,9 @@ def sentence(edit: Edit | Told, among: Iterable[Edit] = (), *, goes_on: bool = F
 
 def reading(edit: Edit, among: Iterable[Edit] = (), *, whole: bool = False) -> str:
     """An edit's sentence without its symbol, its number, and (unless `whole`) without what a sentence can list."""
-    listable = not whole and not (edit.kind.startswith("condition-") and "guards" in edit.detail)
+    listable = not whole and not (
+        edit.kind.startswith(("condition-", "context-", "loop-")) and {"guards", "statements"} & edit.detail.keys()
+    )
     told = Told((edit,))
     items = () if listable else told.items
     detail = dict(edit.detail)
@@ -95,17 +99,20 @@ def reading(edit: Edit, among: Iterable[Edit] = (), *, whole: bool = False) -> s
     if edit.kind.startswith(("test-", "function-")):
         detail = {name: value for name, value in detail.items() if name not in ("cases", "methods")}
     told = Told((edit.model_copy(update={"detail": detail}),))
-    return f"{edit.kind}: {_said(told, among, Text(en='', zh=''), 1, 1, items, False).en}"
+    key, data = _data(told, among, Text(en="", zh=""), 1, 1, items, False)
+    return f"{edit.kind}: {phrase_in('en', key, **data)}"
 
 
-def _said(
+def _data(
     told: Told, among: Iterable[Edit], who: Text, several: int, count: int, items: Sequence[str], brief: bool
-) -> Text:
+) -> tuple[str, dict]:
+    """The key of a sentence, and what it is made of (templates/edits.en.yml)."""
     first = told.first
     detail = _detail(told, brief)
     before, after = spans(first.before, first.after)
-    return phrase(
-        f"edits.{first.kind}",
+    key = f"edits.{first.kind}"
+    return key if known(key) else "other-edit", dict(
+        kind=first.kind.replace("-", " "),
         who=who,
         several=several,
         count=count,
@@ -115,6 +122,7 @@ def _said(
         listed=listed(items, SPANS if _ITEM.get(told.noun) == "" else NAMES, total=count if "names" in detail else 0),
         items=max(count if "names" in detail else len(items), 1),
         d=detail,
+        keyword=_is_name(detail.get("argument")),
         group=_group(str(detail.get("group", ""))),
         pairs=_pairs(first.detail),
         lists={name: listed(_split(detail[name])) for name in _LISTS if name in detail},
@@ -137,6 +145,8 @@ def _item_of(edit: Edit) -> str:
         return Markdown(" → ".join(code(name) for name in names)) if all(names) else ""
     if noun not in _ITEM or (noun == "test" and way not in ("skipped", "unskipped")):
         return ""
+    if noun == "argument" and _is_name(edit.detail.get("argument")) and "value" in edit.detail:
+        return line(f"{edit.detail['argument']}={edit.detail['value']}")
     named = edit.detail.get(_ITEM[noun]) or (edit.detail.get("name") if noun == "dependency" else "")
     if named:
         return line(str(named))

@@ -12,24 +12,25 @@ from jinja2 import Template
 from analyzer.model.report import Report
 from analyzer.report.markdown import Markdown, cell, code, fence, plain, prose
 from analyzer.report.phrases import LANGUAGES, sandbox
+from analyzer.report.sections import Shape
 from analyzer.report.view import view
 
 _PAGE = re.compile(r"https://[\w.-]+/[\w.-]+/[\w.-]+/(?:pull/\d+|commit/[0-9a-f]{40})")
 
 
-def write(report: Report, out: Path) -> list[Path]:
+def write(report: Report, out: Path, shape: Shape | None = None) -> list[Path]:
     """Write report.json, report.en.md and report.zh.md into the folder `out`, which is made where it is missing."""
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / "report.json", *(out / f"report.{lang}.md" for lang in LANGUAGES)]
     report.dump(paths[0])
     for path, lang in zip(paths[1:], LANGUAGES, strict=True):
-        path.write_text(markdown(report, lang), encoding="utf-8")
+        path.write_text(markdown(report, lang, shape), encoding="utf-8")
     return paths
 
 
-def markdown(report: Report, lang: str) -> str:
-    """The report as Markdown in one language."""
-    return _template(lang).render(view(report, lang)).strip() + "\n"
+def markdown(report: Report, lang: str, shape: Shape | None = None) -> str:
+    """The report as Markdown in one language, with all sections where no shape is given."""
+    return _template(lang).render(view(report, lang, shape or Shape())).strip() + "\n"
 
 
 @cache

@@ -180,7 +180,7 @@ def poisoned(report: Report) -> Report:
         "source",
         "family",
     }
-    kept |= {"state", "stance", "topic", "relation", "base", "head", "schema_version", "mode", "rule", "path"}
+    kept |= {"how", "state", "stance", "topic", "relation", "base", "head", "schema_version", "mode", "rule", "path"}
 
     def attack(node: object, key: str) -> object:
         if isinstance(node, dict):
