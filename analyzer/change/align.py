@@ -281,6 +281,10 @@ class Alignment:
         words_a = {i: words(self.base_shapes[i]) for i in left_a}
         words_b = {j: words(self.head_shapes[j]) for j in left_b}
         candidates: dict[tuple[int, int], float] = {}
+        targets = (
+            {i: self.base_name(self.base_statements[i].target()) for i in left_a},
+            {j: self.head_name(self.head_statements[j].target()) for j in left_b},
+        )
         near = _neighbours(left_a, left_b, *gaps) if many else None
         for i in left_a:
             x = self.base_statements[i]
@@ -292,8 +296,7 @@ class Alignment:
                 spend(50)
                 score = similarity(words_a[i], words_b[j])
                 if same_gap:
-                    same_target = x.target() and self.base_name(x.target()) == self.head_name(y.target())
-                    score += 0.15 + 0.25 * bool(same_target)
+                    score += 0.15 + 0.25 * (bool(targets[0][i]) and targets[0][i] == targets[1][j])
                 if score >= SIMILAR:
                     candidates[i, j] = score
         pairs.update(greedy(candidates))

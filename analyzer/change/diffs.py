@@ -27,7 +27,7 @@ _HEADER = re.compile(r"[0-9a-f]{40} [0-9a-f]{40}\n")
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of a diff. Blobs are object ids, None on a side without the file; `special`: no regular file."""
+    """One file of a diff. Blobs are object ids, None on a side without the file; `modes` as Git writes them."""
 
     path: str
     previous_path: str | None
@@ -36,7 +36,12 @@ class Entry:
     head_blob: str | None
     added: int = 0
     removed: int = 0
-    special: str = ""
+    modes: tuple[str, str] = ("100644", "100644")
+
+    @property
+    def special(self) -> bool:
+        """Whether a side is no regular file but a link or a submodule, whose "blob" is a commit."""
+        return not set(self.modes) <= {"000000", "100644", "100755", "100664"}
 
 
 def diff(git: Git, base: str, head: str) -> tuple[Entry, ...]:
@@ -131,8 +136,6 @@ def _entries(raw: list[str], counts: dict[str, tuple[int, int]]) -> tuple[Entry,
         base_mode, head_mode, base_blob, head_blob, status = line[1:].split(" ")
         previous = next(rest) if status[0] in "RC" else None
         path = next(rest)
-        modes = {base_mode, head_mode}
-        special = "a submodule" if "160000" in modes else "a symbolic link" if "120000" in modes else ""
         added, removed = counts.get(path, (0, 0))
         entries.append(
             Entry(
@@ -143,7 +146,7 @@ def _entries(raw: list[str], counts: dict[str, tuple[int, int]]) -> tuple[Entry,
                 head_blob=None if head_blob == ZEROS else head_blob,
                 added=added,
                 removed=removed,
-                special=special,
+                modes=(base_mode, head_mode),
             )
         )
     return tuple(entries)

@@ -352,8 +352,12 @@ def parse_both(base_path: str, base: str | None, head_path: str, head: str | Non
 
 
 def plain(text: str) -> str:
-    """A source without byte-order mark, with the line ends that the parser counts."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+    """A source without byte-order mark, with the line ends that the parser counts, and without form feeds.
+
+    A form feed at the start of a line begins the indentation anew.
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(r"^[ \t\f]*\f", "", text, flags=re.MULTILINE).replace("\f", " ") if "\f" in text else text
 
 
 def parse(path: str, text: str | None) -> Module:

@@ -74,7 +74,7 @@ class FileChange(Record):
     symbols: tuple[Symbol, ...] = ()
     edits: tuple[Edit, ...] = ()
     notes: tuple[Text, ...] = ()
-    unread: str | None = None
+    unread: Text | None = None
 
 
 class Caller(Record):

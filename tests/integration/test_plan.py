@@ -145,7 +145,7 @@ def test_files_that_are_no_source(repository):
     made = make(repository.folder, device="none").plan
     files = {file.path: file for file in made.change.files}
     assert set(files) == {"b.py", "l.py", "p.py", "c.py"}
-    assert files["b.py"].unread == "a binary file"
+    assert files["b.py"].unread.en == "a binary file"
     assert [files[name].unread for name in ("l.py", "p.py", "c.py")] == [None] * 3
     assert (files["c.py"].added, files["c.py"].removed) == (1, 1)
     assert made.model_dump_json()
@@ -161,7 +161,7 @@ def test_blobless_clone(repository, tmp_path):
     subprocess.run(command, check=True, capture_output=True)  # has the files that its checkout needed: head's
     made = make(clone, base="main~1")
     files = {file.path: file for file in made.plan.change.files}
-    assert "not in this clone" in files["package/ops.py"].unread
+    assert "not in this clone" in files["package/ops.py"].unread.en
     assert files["package/new.py"].unread is None
     assert (files["package/ops.py"].status, files["package/new.py"].added) == ("modified", 1)
     assert [edit.path for edit in made.plan.change.edits if edit.path == "package/ops.py"] == []
