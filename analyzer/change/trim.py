@@ -47,16 +47,17 @@ def trimmed(base: str, head: str) -> tuple[str, str] | None:
          for method in _methods(lines, block)]
         for lines, top in zip(sides, tops, strict=True)
     ]  # fmt: skip
-    if any(_splits_a_string(block) for side in (*tops, *methods) for block in side):
-        return None
     alike = _shared(*methods)
-    for lines, top, inner in zip(sides, tops, methods, strict=True):
-        for block in inner:
-            if (block.name, block.text) in alike:
-                lines[block.start : block.end] = [_PASS] + [""] * (block.end - block.start - 1)
-        for block in top:
-            if (block.name, block.text) in shared:
-                lines[block.start : block.end] = [""] * (block.end - block.start)
+    gaps = [
+        [(block, _PASS) for block in inner if (block.name, block.text) in alike]
+        + [(block, "") for block in top if (block.name, block.text) in shared]
+        for top, inner in zip(tops, methods, strict=True)
+    ]
+    if any(_splits_a_string(block) for block, _ in gaps[0]):  # the same texts as of the other side
+        return None
+    for lines, side in zip(sides, gaps, strict=True):
+        for block, instead in side:
+            lines[block.start : block.end] = [instead] + [""] * (block.end - block.start - 1)
     return "\n".join(sides[0]), "\n".join(sides[1])
 
 
