@@ -5,20 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from analyzer.change.build_files.edits import is_build_file
 from analyzer.model.change import Category
 
 _KERNEL = (".cu", ".cuh", ".hip", ".ptx", ".metal")
 _SOURCE = (".py", ".pyi", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".rs", ".go", ".js", ".ts", ".sh", ".pyx")
-_BUILD = (
-    "setup.py",
-    "setup.cfg",
-    "pyproject.toml",
-    "makefile",
-    "cmakelists.txt",
-    "dockerfile",
-    "uv.lock",
-    "cargo.toml",
-)
 _DOCS = (".md", ".rst", ".txt", ".adoc")
 _CI = (".github", ".gitlab", ".circleci", ".buildkite", ".ci")
 _JIT = re.compile(rb"^\s*@(?:\w+\.)*(?:jit|autotune|heuristics)\b", re.MULTILINE)
@@ -26,9 +17,9 @@ _TRITON = re.compile(rb"^\s*(?:import|from)\s.*\b(?:triton|tl)\b", re.MULTILINE)
 
 
 def is_test(path: str) -> bool:
-    """Whether a path is a test's: below a tests folder, or called like one."""
+    """Whether a path is a test's: below a tests folder, or called like one. What ships for tests to use is none."""
     pure = PurePosixPath(path)
-    return any(part in ("test", "tests", "testing") for part in pure.parts[:-1]) or bool(
+    return bool({"test", "tests"} & set(pure.parts[:-1])) or bool(
         re.fullmatch(r"test_.*|.*_test\.\w+|conftest\.py", pure.name)
     )
 
@@ -38,10 +29,10 @@ def category(path: str, content: bytes = b"") -> Category:
     pure = PurePosixPath(path.lower())
     if any(part in _CI for part in pure.parts):
         return "ci"
+    if is_build_file(path):
+        return "build"
     if is_test(path):
         return "test"
-    if pure.name in _BUILD or "requirements" in (*pure.parts[:-1], pure.stem) or pure.suffix == ".cmake":
-        return "build"
     if pure.suffix in _KERNEL or (pure.suffix == ".py" and _JIT.search(content) and _TRITON.search(content)):
         return "kernel"
     if pure.suffix in _DOCS or pure.parts[0] in ("docs", "doc"):

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from analyzer.change import testing
 from analyzer.change.align import dump, greedy, similarity
+from analyzer.change.category import is_test
 from analyzer.change.decorators import changes, detail_of
 from analyzer.change.functions import Matching
 from analyzer.change.source import Function, FunctionNode, Module, last_name
@@ -59,7 +59,7 @@ class Classes:
 
 def classes_of(pairs: list[tuple[Module, Module]], matching: Matching, renames: Mapping[str, str]) -> Classes:
     """All that differs in the classes of the changed files; what a class is to its tests is told of the tests."""
-    pairs = [pair for pair in pairs if not any(testing.is_test_path(module.path) for module in pair)]
+    pairs = [pair for pair in pairs if not any(is_test(module.path) for module in pair)]
     left = {(renames.get(c.path, c.path), c.name): c for base, _ in pairs for c in _classes(base)}
     right = {(c.path, c.name): c for _, head in pairs for c in _classes(head)}
     gone = [c for key, c in left.items() if key not in right]

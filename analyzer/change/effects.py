@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analyzer.change import testing
 from analyzer.change.align import Alignment
+from analyzer.change.category import is_test
 from analyzer.change.dataflow import Analysis
 from analyzer.change.edits import Side, appeared, at, make
 from analyzer.change.extract import copy_parts
@@ -72,7 +72,7 @@ def effects(
 
     for alignment in alignments:
         functions = (*alignment.base, *alignment.head)
-        if not any(testing.is_test_path(f.path) or f.is_kernel for f in functions):
+        if not any(is_test(f.path) or f.is_kernel for f in functions):
             within(alignment, lambda alignment=alignment: add(alignment))
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analyzer.change import extract, guards, launches, operations, testing
 from analyzer.change.align import Alignment
+from analyzer.change.category import is_test
 from analyzer.change.decorators import decorator_edits
 from analyzer.change.edits import at, edits_of, make, match
 from analyzer.change.order import order_edits
@@ -22,19 +23,19 @@ WIDE = (launches.launches, launches.strides, launches.stride_arguments)
 
 def alignment_edits(alignment: Alignment) -> list[Edit]:
     """Edits inside a function, its signature included."""
-    if any(testing.is_test_path(f.path) for f in (alignment.base[0], alignment.head[0])):
+    if any(is_test(f.path) for f in (alignment.base[0], alignment.head[0])):
         return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
     edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
     around = structure(alignment)
     edits += [*around.edits, *order_edits(alignment), *decorator_edits(alignment)]
     edits += rewrites(alignment, around.told)
-    return edits + _matched(alignment.differing(around.told), operations.EXTRACTORS, alignment.touched)
+    return edits + _matched(alignment.differing(around.told | alignment.weak), operations.EXTRACTORS, alignment.touched)
 
 
 def _matched(alignment: Alignment, extractors, only: tuple[set[int], set[int]] = (None, None)) -> list[Edit]:
-    base = extract.facts(alignment.base_statements, alignment.base_key, extractors, only[0])
-    head = extract.facts(alignment.head_statements, alignment.head_key, extractors, only[1])
+    base = extract.facts(alignment.base_statements, alignment.base_key, extractors, only[0], alignment.lone[0])
+    head = extract.facts(alignment.head_statements, alignment.head_key, extractors, only[1], alignment.lone[1])
     edits = []
     for noun in dict.fromkeys(f.noun for f in [*base, *head]):
         pairs = match([f for f in base if f.noun == noun], [f for f in head if f.noun == noun], alignment)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from analyzer.change.category import is_test
 from analyzer.change.facts import FileFacts, SourcePair
 from analyzer.change.source import Function, Module, parse
-from analyzer.change.testing import is_test_path
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Snippet
 
@@ -59,7 +59,7 @@ def snippets(files: Sequence[SourcePair], facts: Mapping[str, FileFacts], limit:
             by_symbol.setdefault(edit.symbol, []).append(edit)
         for symbol, edits in by_symbol.items():
             weight = sum(WEIGHT.get(e.kind.rpartition("-")[0], 1) for e in edits)
-            ranked.append((is_test_path(pair.path), -weight, pair.path, symbol, pair, edits))
+            ranked.append((is_test(pair.path), -weight, pair.path, symbol, pair, edits))
     ranked.sort(key=lambda item: item[:4])
     if any(not item[0] for item in ranked):
         ranked = [item for item in ranked if not item[0]]

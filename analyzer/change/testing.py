@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
+from analyzer.change import category
 from analyzer.change.extract import Fact, View
 from analyzer.change.source import Function, last_name
 from analyzer.change.vocabulary import TOLERANCE_DEFAULTS, TOLERANCES
@@ -15,16 +15,8 @@ COMPARING = frozenset({"allclose", "isclose", "assert_close", "assert_allclose",
 SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 
 
-def is_test_path(path: str) -> bool:
-    """Whether a file holds tests: under a tests folder, or named like a test."""
-    parts = PurePosixPath(path)
-    return bool({"tests", "test"} & set(parts.parts[:-1])) or (
-        parts.suffix == ".py" and (parts.name.startswith("test_") or parts.name.endswith("_test.py"))
-    )
-
-
 def is_test(function: Function) -> bool:
-    return is_test_path(function.path) and function.simple_name.startswith("test")
+    return category.is_test(function.path) and function.simple_name.startswith("test")
 
 
 def tolerances(view: View) -> Iterator[Fact]:

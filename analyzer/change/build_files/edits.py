@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
 from pathlib import PurePosixPath
 
 from analyzer.change.build_files import locks
@@ -36,23 +37,37 @@ _BY_NAME: dict[str, Callable[[str], Iterable[BuildFact]]] = {
 Pair = tuple[BuildFact | None, BuildFact | None]
 
 
+def is_build_file(path: str) -> bool:
+    """Whether a path is that of a build or dependency file, by its name."""
+    return _reader(path) is not None or PurePosixPath(path).name.lower() == "setup.py"
+
+
 def facts_of(path: str, text: str) -> list[BuildFact]:
     """What a file states as a build or dependency file, nothing for another; Unreadable where its format is broken."""
-    name = PurePosixPath(path).name.lower()
-    if name in _BY_NAME:
-        return list(_BY_NAME[name](text))
-    if name.endswith(".cmake"):
-        return list(cmake(text))
-    if name.endswith(".mk"):
-        return list(makefile(text))
-    if re.match(r"(?:.*[.-])?(?:docker|container)file(?:[.-].*)?$", name) and not name.endswith((".md", ".py")):
-        return list(dockerfile(text))
-    if is_requirement_file(path):
-        facts = requirement_file(path, text)
-        return list(locks.locked(facts) if is_compiled(text) else facts)
-    if name.endswith(".py") and has_build_facts(path, text):
+    if reader := _reader(path):
+        return list(reader(text))
+    if path.endswith(".py") and has_build_facts(path, text):
         return list(setup_script(text))
     return []
+
+
+def _reader(path: str) -> Callable[[str], Iterable[BuildFact]] | None:
+    """What reads a file of this name."""
+    name = PurePosixPath(path).name.lower()
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name.endswith(".cmake"):
+        return cmake
+    if name.endswith(".mk"):
+        return makefile
+    if re.match(r"(?:.*[.-])?(?:docker|container)file(?:[.-].*)?$", name) and not name.endswith((".md", ".py")):
+        return dockerfile
+    return partial(_requirements, path) if is_requirement_file(path) else None
+
+
+def _requirements(path: str, text: str) -> Iterable[BuildFact]:
+    facts = requirement_file(path, text)
+    return locks.locked(facts) if is_compiled(text) else facts
 
 
 def is_requirement_file(path: str) -> bool:
