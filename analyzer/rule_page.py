@@ -143,7 +143,11 @@ def _pattern(pattern: Pattern, lang: str) -> str:
         told += words["symbols"].format(either(pattern.symbol_kinds))
     if pattern.categories:
         told += words["files"].format(either(pattern.categories))
-    clauses = [words["is"].format(key=key, values=either(values)) for key, values in pattern.detail.items()]
+    details = [
+        words["and"].join(words["is"].format(key=key, values=either(values)) for key, values in one.items())
+        for one in pattern.detail
+    ]
+    clauses = [words["or"].join(f"({one})" if len(details) > 1 else one for one in details)] if details else []
     clauses += [words["was"].format(either(pattern.before))] if pattern.before else []
     clauses += [words["now"].format(either(pattern.after))] if pattern.after else []
     if clauses:

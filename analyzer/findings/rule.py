@@ -33,17 +33,23 @@ class Pattern(Record):
     """Which edits fit. An empty tuple asks for nothing.
 
     `symbol_kinds`: kinds of the symbol that the edit belongs to (``kernel``). `detail`: for each key the values of
-    which the edit's detail has one; a text is a glob, and a key that the edit lacks counts as false. `before` and
-    `after`: globs of which the span of that side matches one. `count_min`: the edit's least count.
+    which the edit's detail has one; a text is a glob, and a key that the edit lacks counts as false. Of a list of
+    details one has to fit. `before` and `after`: globs of which the span of that side matches one. `count_min`: the
+    edit's least count.
     """
 
     kinds: tuple[str, ...] = Field(min_length=1)
     categories: tuple[Category, ...] = ("source", "kernel")
     symbol_kinds: tuple[str, ...] = ()
-    detail: dict[str, tuple[Scalar, ...]] = {}
+    detail: tuple[dict[str, tuple[Scalar, ...]], ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     count_min: int = 1
+
+    @field_validator("detail", mode="before")
+    @classmethod
+    def alternatives(cls, value: object) -> object:
+        return [value] if isinstance(value, dict) else value
 
     @field_validator("kinds")
     @classmethod
@@ -58,10 +64,14 @@ class Pattern(Record):
         return (
             edit.kind in self.kinds
             and edit.count >= self.count_min
-            and all(any(_same(edit.detail.get(key, False), one) for one in its) for key, its in self.detail.items())
+            and (not self.detail or any(_has(edit, wanted) for wanted in self.detail))
             and (not self.before or any(fnmatchcase(edit.before, glob) for glob in self.before))
             and (not self.after or any(fnmatchcase(edit.after, glob) for glob in self.after))
         )
+
+
+def _has(edit: Edit, wanted: dict[str, tuple[Scalar, ...]]) -> bool:
+    return all(any(_same(edit.detail.get(key, False), one) for one in values) for key, values in wanted.items())
 
 
 def _same(value: Scalar, wanted: Scalar) -> bool:

@@ -214,6 +214,14 @@ def test_spans_and_globs_decide() -> None:
     assert found(spans, shifted.model_copy(update={"after": "x"})) == []
 
 
+def test_of_several_details_one_has_to_fit() -> None:
+    """Pairs of values are told apart: ``<`` to ``<=`` is not ``<`` to ``>=``."""
+    pairs = [{"operator_before": ["<"], "operator_after": ["<="]}, {"operator_before": [">"], "operator_after": [">="]}]
+    match = {"kinds": ["comparison-changed"], "detail": pairs}
+    assert found(match, edit("comparison-changed", operator_before=">", operator_after=">=")) == ["_kernel"]
+    assert found(match, edit("comparison-changed", operator_before="<", operator_after=">=")) == []
+
+
 def test_a_companion_may_have_to_share_a_detail() -> None:
     """A write into a parameter that is new is no surprise; a write into another one is."""
     unless = [{"kinds": ["parameter-added"], "same": ["parameter"]}]

@@ -48,11 +48,16 @@ def turned(example: Example) -> Example:
     return example.model_copy(update={"before": example.after, "after": example.before, "beside": beside})
 
 
+def swapped(detail: dict) -> dict:
+    """A pattern's detail with what was and what is exchanged."""
+    sides = {"_before": "_after", "_after": "_before"}
+    ends = {key: next((end for end in sides if key.endswith(end)), "") for key in detail}
+    return {key.removesuffix(ends[key]) + sides.get(ends[key], ""): values for key, values in detail.items()}
+
+
 def directed(rule: Rule) -> bool:
     """Whether a rule asks for one direction: of the edit kind, of a side's text, or of what a detail was and is."""
-    detail = rule.match.detail
-    sides = {key.rpartition("_")[0] for key in detail if key.endswith(("_before", "_after"))}
-    of_detail = any(detail.get(f"{key}_before") != detail.get(f"{key}_after") for key in sides)
+    of_detail = any(swapped(detail) not in rule.match.detail for detail in rule.match.detail)
     other_way = {reverse_kind(kind) for kind in rule.match.kinds}
     if rule.match.also and other_way & set(rule.match.also.kinds):
         return False  # something gone here and new there
