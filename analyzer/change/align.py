@@ -24,6 +24,8 @@ _GRAMMAR = frozenset(
 SKIPPED_FIELDS = frozenset({"ctx", "type_comment", "kind", "annotation", "returns", "type_params"})
 #: A pair of unequal statements shares at least this much of its words.
 SIMILAR = 0.55
+#: Below this only the place of two paired statements is the same.
+WEAK = 0.4
 #: Above this many candidate pairs only neighbours are compared.
 MANY = 40_000
 #: Above this many cells the table of a longest common subsequence takes too long.
@@ -32,24 +34,54 @@ CELLS = 1_000_000
 
 def dump(node: ast.AST, name: Callable[[str], str]) -> str:
     """A node's structure as text, with every variable name passed through `name`; annotations left out."""
+    pieces = _template(node).copy()
+    pieces[1::2] = map(name, pieces[1::2])
+    return "".join(pieces)
+
+
+def _template(node: ast.AST) -> list[str]:
+    """What `dump` says of a node, kept with it: texts at even places, the names between them at odd ones."""
+    kept = node.__dict__.get("_template")
+    if kept is None:
+        kept = [""]
+        _write(node, kept)
+        node._template = kept
+    return kept
+
+
+def _write(node: ast.AST, out: list[str]) -> None:
     if isinstance(node, ast.Name):
-        return name(node.id)
-    if isinstance(node, ast.arg):
-        return name(node.arg)
-    if isinstance(node, ast.Constant):
-        return repr(node.value)
-    spend(10)
-    out = [type(node).__name__]
-    for field, value in ast.iter_fields(node):
-        if field in SKIPPED_FIELDS:
-            continue
-        if isinstance(value, ast.AST):
-            out.append(dump(value, name))
-        elif isinstance(value, list):
-            out.append("[" + " ".join(dump(v, name) if isinstance(v, ast.AST) else repr(v) for v in value) + "]")
-        elif value is not None:
-            out.append(str(value))
-    return "(" + " ".join(out) + ")"
+        out += (node.id, "")
+    elif isinstance(node, ast.arg):
+        out += (node.arg, "")
+    elif isinstance(node, ast.Constant):
+        out[-1] += repr(node.value)
+    else:
+        spend(10)
+        out[-1] += "(" + type(node).__name__
+        for field in _fields(type(node)):
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                out[-1] += " "
+                _write(value, out)
+            elif isinstance(value, list):
+                out[-1] += " ["
+                for place, one in enumerate(value):
+                    if place:
+                        out[-1] += " "
+                    if isinstance(one, ast.AST):
+                        _write(one, out)
+                    else:
+                        out[-1] += repr(one)
+                out[-1] += "]"
+            elif value is not None:
+                out[-1] += f" {value}"
+        out[-1] += ")"
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(field for field in kind._fields if field not in SKIPPED_FIELDS)
 
 
 def shape(statement: Statement, name: Callable[[str], str]) -> str:
@@ -300,13 +332,60 @@ class Alignment:
                 if score >= SIMILAR:
                     candidates[i, j] = score
         pairs.update(greedy(candidates))
+        pairs.update(self._lone_exits(left_a, left_b, gaps, pairs))
         return pairs
+
+    def _lone_exits(self, left_a: list[int], left_b: list[int], gaps, pairs: dict[int, int]) -> dict[int, int]:
+        """The only `return` or `raise` that is left in the same gap under the same tests: it leaves otherwise."""
+        taken = set(pairs.values())
+        sides = []
+        for left, statements, its, key in (
+            ([i for i in left_a if i not in pairs], self.base_statements, gaps[0], self.base_key),
+            ([j for j in left_b if j not in taken], self.head_statements, gaps[1], self.head_key),
+        ):
+            places = defaultdict(list)
+            for place in left:
+                node = statements[place].node
+                if isinstance(node, ast.Return | ast.Raise):
+                    tests = tuple((holds, key(test)) for test, holds in statements[place].conditions)
+                    places[its[place], type(node).__name__, tests].append(place)
+            sides.append(places)
+        both = sides[0].keys() & sides[1].keys()
+        return {sides[0][k][0]: sides[1][k][0] for k in both if len(sides[0][k]) == len(sides[1][k]) == 1}
 
     def differing(self, told: set[tuple[int, int]]) -> Alignment:
         """The same code with only those pairs of statements that differ, without those that are `told` already."""
         found = Alignment(self.base, self.head, self.globals)
         same = {*self.equal, *told}
+        found.__dict__["lone"] = self.lone
         found.__dict__["pairs"] = {i: j for i, j in self.pairs.items() if (i, j) not in same}
+        return found
+
+    @cached_property
+    def lone(self) -> tuple[dict[str, ast.expr], dict[str, ast.expr]]:
+        """For each side, the locals that the other has not and that are bound once, with what they hold."""
+        known = [
+            {rename(name) for f in functions for name in f.locals}
+            for functions, rename in ((self.base, self.base_name), (self.head, self.head_name))
+        ]
+        found: tuple[dict[str, ast.expr], dict[str, ast.expr]] = ({}, {})
+        for side, (functions, rename) in enumerate(((self.base, self.base_name), (self.head, self.head_name))):
+            for f in functions:
+                parameters = {p.arg for p in f.parameters}
+                for name, values in f.assigned.items():
+                    if len(values) == 1 and name not in parameters and rename(name) not in known[1 - side]:
+                        found[side][name] = values[0][1]
+        return found
+
+    @cached_property
+    def weak(self) -> set[tuple[int, int]]:
+        """Pairs that have the place in common and little else: the one was written in place of the other."""
+        same = set(self.equal)
+        found = set()
+        for i, j in self.pairs.items():
+            x, y = words(self.base_shapes[i]), words(self.head_shapes[j])
+            if (i, j) not in same and max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK:
+                found.add((i, j))
         return found
 
     @cached_property

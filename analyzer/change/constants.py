@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 from analyzer.change.align import dump, lcs
-from analyzer.change.source import Module
+from analyzer.change.source import Module, last_name
 from analyzer.model.change import Edit, Symbol
 
 #: Nodes of a value that a reader can compare.
 READABLE = 1000
+_TYPES = frozenset({"Literal", "Union", "Optional", "Callable", "Annotated", "Type", "type"})
 #: Entries of a table that are told one by one.
 ENTRIES = 6
 
@@ -23,6 +24,8 @@ def constants(base: Module, head: Module) -> Iterator[tuple[Edit | None, Symbol]
         lines = {"base_line": x.lineno if x else None, "head_line": y.lineno if y else None}
         if x is None or y is None:
             yield None, Symbol(name=name, kind="constant", change="added" if x is None else "removed", **lines)
+        elif name == "__all__":
+            continue
         elif dump(x.value, str) != dump(y.value, str):
             symbol = Symbol(name=name, kind="constant", change="body", **lines)
             found = False
@@ -39,6 +42,8 @@ def constants(base: Module, head: Module) -> Iterator[tuple[Edit | None, Symbol]
 
 def _differences(x: ast.expr, y: ast.expr) -> Iterator[tuple[str, str, dict]]:
     """(before, after, detail) of a value, or of each entry of a table."""
+    if _is_type(x) and _is_type(y):
+        return
     if _is_plain(x) and _is_plain(y):
         before, after = ast.unparse(x), ast.unparse(y)
         configs = any("Config" in text and "num_warps" in text for text in (before, after))
@@ -72,6 +77,11 @@ def _entries(value: ast.expr) -> list[tuple[str, ast.expr]] | None:
     if isinstance(value, ast.List | ast.Tuple | ast.Set):
         return [(ast.unparse(node), node) for node in value.elts]
     return None
+
+
+def _is_type(value: ast.expr) -> bool:
+    """``Literal["a"]``, ``Callable[..., int]``: what only annotations speak of."""
+    return isinstance(value, ast.Subscript) and last_name(value.value) in _TYPES
 
 
 def _is_plain(value: ast.expr) -> bool:

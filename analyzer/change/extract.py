@@ -7,7 +7,7 @@ another value; no extractor knows which version it reads.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from analyzer.change import vocabulary as v
@@ -50,11 +50,15 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One statement seen by the extractors: `key` turns a node into text that both versions share up to renames."""
+    """One statement seen by the extractors: `key` turns a node into text that both versions share up to renames.
+
+    `lone`: locals that the other version has not, bound once, with their values.
+    """
 
     statement: Statement
     place: int
     key: Key
+    lone: Mapping[str, ast.expr] = field(default_factory=dict)
 
     @property
     def function(self) -> Function:
@@ -352,8 +356,14 @@ def _seeding(call: ast.Call, name: str, view: View) -> dict[str, str]:
 EXTRACTORS = (casts, dtype_arguments, copies, contiguities, allocations, masks, orderings, draws)
 
 
-def facts(statements: list[Statement], key: Key, extractors=EXTRACTORS, only: set[int] | None = None) -> list[Fact]:
+def facts(
+    statements: list[Statement],
+    key: Key,
+    extractors=EXTRACTORS,
+    only: set[int] | None = None,
+    lone: Mapping[str, ast.expr] | None = None,
+) -> list[Fact]:
     """All facts of pooled statements, or of those at the places `only`."""
     places = range(len(statements)) if only is None else sorted(only)
-    views = [View(statements[place], place, key) for place in places]
+    views = [View(statements[place], place, key, lone or {}) for place in places]
     return [fact for view in views for extract in extractors for fact in extract(view)]

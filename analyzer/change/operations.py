@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import Fact, Key, View, is_allocation
@@ -91,13 +91,18 @@ def operators(view: View) -> Iterator[Fact]:
     """The operators of a statement and, in a kernel, the operations of Triton's that it calls; order left out."""
     if is_guard(view.statement.node):
         return
-    ops = [op for part in view.statement.parts for op in operators_of(part, view.function)]
+    ops = [op for part in view.statement.parts for op in operators_of(part, view.function, view.lone)]
     anchor = "kernel" if view.function.is_kernel else len(ops)  # host code is compared where as many stand
     yield view.fact("operator", view.statement.parts[0], f"{anchor}", tuple(sorted(ops)))
 
 
-def operators_of(node: ast.AST, function: Function) -> Iterator[str]:
-    """The operators in an expression and, in a kernel, the operations that it calls."""
+def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The operators in an expression and, in a kernel, the operations that it calls.
+
+    `lone`: locals that only this version has, with their values: what they stand for is part of the expression.
+    """
+    if isinstance(node, ast.Name) and node.id in lone and isinstance(node.ctx, ast.Load):
+        yield from operators_of(lone[node.id], function, {name: its for name, its in lone.items() if name != node.id})
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
         yield SYMBOLS[type(node.op).__name__]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call):
@@ -110,7 +115,7 @@ def operators_of(node: ast.AST, function: Function) -> Iterator[str]:
             yield op
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.keyword) and child.arg in ("mask", "other")):  # a mask is a fact of its own
-            yield from operators_of(child, function)
+            yield from operators_of(child, function, lone)
 
 
 def constants(view: View) -> Iterator[Fact]:

@@ -53,7 +53,7 @@ def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]
         if (i, j) in same or is_guard(x.node) or is_guard(y.node) or hasattr(x.node, "body"):
             continue
         if alignment.base_shapes[i] != alignment.head_shapes[j]:
-            found = list(dict.fromkeys(_Pair(alignment, x, y).differences()))
+            found = list(dict.fromkeys(_Pair(alignment, x, y, (i, j) in alignment.weak).differences()))
             if not any(_calls_one_of(alignment, node) for one in found for node in (one.base, one.head)):
                 yield from _edits(x, y, found)
 
@@ -117,11 +117,16 @@ def _cut(text: str) -> str:
 class _Pair:
     """Two versions of one statement."""
 
-    def __init__(self, alignment: Alignment, x: Statement, y: Statement) -> None:
+    def __init__(self, alignment: Alignment, x: Statement, y: Statement, weak: bool) -> None:
         self.alignment, self.x, self.y = alignment, x, y
         self.keys = alignment.base_key, alignment.head_key
-        ops = [sorted(op for part in s.parts for op in operators_of(part, s.function)) for s in (x, y)]
-        self.operators_told = ops[0] != ops[1] and (x.function.is_kernel or len(ops[0]) == len(ops[1]))
+        self.weak = weak
+        ops = [
+            sorted(op for part in s.parts for op in operators_of(part, s.function, lone))
+            for s, lone in zip((x, y), alignment.lone, strict=True)
+        ]
+        told = x.function.is_kernel or len(ops[0]) == len(ops[1])
+        self.operators_told = told and ops[0] != ops[1] and not weak
 
     def differences(self) -> Iterator[Difference]:
         a, b = self.x.node, self.y.node
@@ -340,27 +345,21 @@ class _Pair:
             p, q = self._bare(a, self.x), self._bare(b, self.y)
             if self._same(p, q):
                 return p, q
-            if isinstance(p, ast.Name) != isinstance(q, ast.Name) or not self._same(p, q):
-                p = self._held(p, self.x, self.y, self.alignment.base_name, self.alignment.head_name, q)
-                q = self._held(q, self.y, self.x, self.alignment.head_name, self.alignment.base_name, p)
+            p, q = self._held(p, self.x, q), self._held(q, self.y, p)
             if p is a and q is b:
                 return a, b
             a, b = p, q
 
-    def _held(
-        self, node: ast.AST, own: Statement, other: Statement, rename, rename_other, counterpart: ast.AST
-    ) -> ast.AST:
+    def _held(self, node: ast.AST, own: Statement, counterpart: ast.AST) -> ast.AST:
         """What a local holds that is bound once, where the other side has not the local or spells its value out."""
         if not isinstance(node, ast.Name) or node.id in {p.arg for p in own.function.parameters}:
             return node
+        lone = self.alignment.lone[own is self.y]
+        if node.id in lone:
+            return lone[node.id]
         values = [value for _, value in own.function.assigned.get(node.id, ())]
-        if len(values) != 1 or isinstance(values[0], ast.Name) or node.id == root_name(values[0]):
-            return node
-        known = rename(node.id) in {rename_other(name) for name in other.function.locals}
-        if not known:
-            return values[0]
         keys = self.keys if own is self.x else self.keys[::-1]
-        return values[0] if keys[0](values[0]) == keys[1](counterpart) else node
+        return values[0] if len(values) == 1 and keys[0](values[0]) == keys[1](counterpart) else node
 
     def _bare(self, node: ast.AST, statement: Statement) -> ast.AST:
         while True:
@@ -389,7 +388,7 @@ class _Pair:
                     return True
                 if _is_stride(node):
                     return True
-        if _is_constant(a) and _is_constant(b):
+        if _is_constant(a) and _is_constant(b) and not self.weak:
             words = [isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) for node in (a, b)]
             return not any(words) or (whole.noun == "argument" and not whole.argument.isdigit())
         if dtype_of(a, self.x.function) in v.BYTES and dtype_of(b, self.y.function) in v.BYTES:
