@@ -7,7 +7,7 @@ from itertools import groupby
 
 from analyzer.change.category import is_test
 from analyzer.model.base import LEVELS, Text
-from analyzer.model.change import Edit
+from analyzer.model.change import Coverage, Edit
 from analyzer.model.evidence import BAD_OUTCOMES, Check
 from analyzer.model.finding import Finding
 from analyzer.model.plan import Plan
@@ -20,6 +20,8 @@ FELT = ("token-flips", "kept-set", "peak-memory", "latency")
 #: Relations to changes that are still of interest to the people who work on this code.
 TEAM = ("supersedes", "relanded-by", "relands", "follow-up-of", "mentions", "mentioned-by", "reverted-by")
 CALLERS = 5
+#: Statements on tests that name what changed.
+COVERED = 6
 
 
 def risks(findings: Iterable[Finding], checks: Iterable[Check]) -> tuple[Statement, ...]:
@@ -46,8 +48,9 @@ def impact(plan: Plan, checks: Sequence[Check]) -> Impact:
     ]
     measured_memory = any(check.check == "peak-memory" and check.delta for check in checks)
     users = [*felt, *([] if measured_memory else _memory(plan.change.edits)), *_of_rules(plan.findings, "users")]
-    system = [*_of_rules(plan.findings, "system"), *_callers(plan)]
-    team = [*_of_rules(plan.findings, "team"), *_tests(plan.change.edits), *_related(plan)]
+    system = [*_of_rules(plan.findings, "system"), *_gone(plan), *_overwritten(plan), *_callers(plan)]
+    tests = [*_tests(plan.change.edits), *_coverage(plan)]
+    team = [*_of_rules(plan.findings, "team"), *tests, *_related(plan)]
     return Impact(users=_once(users), system=_once(system), team=_once(team))
 
 
@@ -88,7 +91,8 @@ def _memory(edits: Iterable[Edit]) -> list[Statement]:
 def _callers(plan: Plan) -> list[Statement]:
     """Which unchanged code calls a symbol that a finding above info is about; tests are left out."""
     concerned = {finding.symbol for finding in plan.findings if finding.severity != "info"}
-    callers = [c for c in plan.change.callers if c.calls in concerned and not c.changed and not is_test(c.path)]
+    callers = [c for c in plan.change.callers if c.calls in concerned and c.how in ("calls", "launches") and not c.gone]
+    callers = [c for c in callers if not c.changed and not is_test(c.path)]
     callers.sort(key=lambda caller: caller.calls)
     told = []
     for called, group in groupby(callers, key=lambda caller: caller.calls):
@@ -97,6 +101,72 @@ def _callers(plan: Plan) -> list[Statement]:
         places = ", ".join(f"{caller.path}:{caller.line}" for caller in who)
         told.append(Statement(text=phrase("impact.callers", callers=names, symbol=called), source="diff", fact=places))
     return told
+
+
+def _gone(plan: Plan) -> list[Statement]:
+    """What still names a symbol that head has no longer."""
+    callers = sorted((c for c in plan.change.callers if c.gone), key=lambda caller: caller.calls)
+    told = []
+    for called, group in groupby(callers, key=lambda caller: caller.calls):
+        who = list(group)[:CALLERS]
+        names = tuple(dict.fromkeys(c.symbol if c.symbol != "<module>" else c.path for c in who))
+        places = ", ".join(f"{caller.path}:{caller.line}" for caller in who)
+        told.append(Statement(text=phrase("impact.gone", callers=names, symbol=called), source="diff", fact=places))
+    return told
+
+
+def _overwritten(plan: Plan) -> list[Statement]:
+    """What callers do with a tensor that the change now overwrites."""
+    edits = {edit.symbol: edit for edit in plan.change.edits if edit.kind == "in-place-introduced"}
+    told = []
+    for caller in plan.change.callers:
+        edit = edits.get(caller.calls)
+        if caller.after is None or edit is None or is_test(caller.path):
+            continue
+        how = {"conditional": bool(edit.detail.get("conditional")), "unless": edit.detail.get("unless", "")}
+        text = phrase("impact.overwritten", caller=caller.symbol, symbol=caller.calls, after=caller.after, **how)
+        told.append(Statement(text=text, source="diff", fact=f"{caller.path}:{caller.line}"))
+    return told
+
+
+def _coverage(plan: Plan) -> list[Statement]:
+    """Which tests name the changed symbols, of those with edits first; what no test names comes before the rest."""
+    edited = {(edit.path, edit.symbol) for edit in plan.change.edits}
+    told = sorted(plan.change.coverage, key=lambda one: (one.path, one.symbol) not in edited)
+    bare = [one for one in told if not one.named and not one.through]
+    statements = []
+    if bare:
+        names = tuple(one.symbol for one in bare[:CALLERS])
+        places = ", ".join(dict.fromkeys(one.path for one in bare[:CALLERS]))
+        statements.append(Statement(text=phrase("impact.uncovered", symbols=names), source="diff", fact=places))
+    told = [one for one in told if one.named or one.through]
+    for one in sorted(told, key=lambda one: one.named):
+        statements.append(Statement(text=_covered(one), source="diff", fact=one.path))
+    gone = [
+        Statement(
+            text=phrase("impact.test-gone", count=len(one.removed), symbol=one.symbol),
+            source="diff",
+            fact=", ".join(one.removed[:CALLERS]),
+        )
+        for one in plan.change.coverage
+        if one.removed
+    ]
+    return [*gone, *statements][:COVERED]
+
+
+def _covered(one: Coverage) -> Text:
+    if one.named:
+        counts = {"changed": len(one.changed), "unchanged": len(one.unchanged)}
+        return phrase("impact.covered", symbol=one.symbol, **counts)
+    changed, unchanged = len(one.through_changed), len(one.through_unchanged)
+    return phrase(
+        "impact.through",
+        symbol=one.symbol,
+        caller=one.through,
+        launches=one.launches,
+        count=changed + unchanged,
+        changed=changed,
+    )
 
 
 def _tests(edits: Iterable[Edit]) -> list[Statement]:
