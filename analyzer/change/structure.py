@@ -44,7 +44,7 @@ def structure(alignment: Alignment) -> Structure:
         if alignment.base_statements[i].function is base and alignment.head_statements[j].function is head
     ]
     comparison = _Comparison(alignment, pairs)
-    for x, y in pairs:
+    for x, y in [*pairs, *comparison.enclosing]:
         if type(x.node) is type(y.node) and _is_header(x.node):
             edit, told = comparison.header(x, y)
             found.edits += [edit] if edit else []
@@ -74,7 +74,26 @@ class _Comparison:
             shape = alignment.base_shapes[self.places[x]]
             if shape == alignment.head_shapes[self.places[y]] and counts[0][shape] == counts[1][shape] == 1:
                 self.pairs.append((x, y, around[0][x], around[1][y]))
-        self.changed: set[tuple[int, int]] = set()
+        #: Headers that share little with each other, but have the same code under them.
+        self.enclosing = self._enclosing()
+        self.twin |= {id(x.node): y.node for x, y in self.enclosing}
+
+    def _enclosing(self) -> list[tuple[Statement, Statement]]:
+        headers = [{id(s.node): s for s in f.statements} for f in (self.alignment.base[0], self.alignment.head[0])]
+        taken = {id(node) for node in self.twin.values()}
+        votes: Counter = Counter()
+        for _, _, before, after in self.pairs:
+            ends = [[one for one in around if not one.leaves][-1:] for around in (before, after)]
+            if not all(ends):
+                continue
+            (one,), (two,) = ends
+            if id(one.node) in self.twin or id(two.node) in taken or one.holds != two.holds:
+                continue
+            x, y = headers[0].get(id(one.node)), headers[1].get(id(two.node))
+            if x is not None and y is not None and type(x.node) is type(y.node) and _is_header(x.node):
+                votes[x.index, y.index] += 1
+        base, head = self.alignment.base[0].statements, self.alignment.head[0].statements
+        return [(base[i], head[j]) for i, j in greedy(votes)]
 
     def header(self, x: Statement, y: Statement) -> tuple[Edit | None, bool]:
         """The edit of a header that both sides have, and whether what differs in it is told."""

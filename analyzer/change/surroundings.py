@@ -86,7 +86,7 @@ def spelled_out(test: ast.expr, function: Function) -> ast.expr:
 def clauses(test: ast.expr, holds: bool, key: Key) -> dict[str, tuple[ast.expr, bool]]:
     """Clause -> its expression and whether it holds; all of them together are `test` (or its opposite)."""
     if isinstance(test, ast.NamedExpr):
-        return clauses(test.value, holds, key)
+        return clauses(test.target, holds, key)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return clauses(test.operand, not holds, key)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
@@ -120,7 +120,8 @@ def disjuncts(test: ast.expr, holds: bool, key: Key) -> Iterator[str]:
 def _literal(test: ast.expr, holds: bool, key: Key) -> str:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return f"{'' if holds else 'not '}{key(test)}"
-    left, op, right = key(test.left), type(test.ops[0]), key(test.comparators[0])
+    sides = [e.target if isinstance(e, ast.NamedExpr) else e for e in (test.left, test.comparators[0])]
+    left, op, right = key(sides[0]), type(test.ops[0]), key(sides[1])
     if op in _MIRRORED:
         left, op, right = right, _MIRRORED[op], left
     if op in _NEGATIVE:
