@@ -56,7 +56,7 @@ def callers(found: Iterable[Site], sites: Sites, files: Iterable[FileChange]) ->
                 changed=(path, symbol) in changed,
                 note="test" if is_test(path) else "",
                 how=first.how,
-                after=_after(its, overwritten.get(target, []), sites),
+                after=_after(its, overwritten.get(target, [])),
             )
         )
     records += gone(sites, files)
@@ -64,12 +64,12 @@ def callers(found: Iterable[Site], sites: Sites, files: Iterable[FileChange]) ->
     return tuple(records[:_CALLERS])
 
 
-def _after(found: list[Site], edits: list[Edit], sites: Sites) -> Text | None:
+def _after(found: list[Site], edits: list[Edit]) -> Text | None:
     """What a caller does with each tensor that its calls now overwrite."""
     said = []
     for edit in edits:
         for site in found:
-            one = _afterwards(site, str(edit.detail["parameter"]), sites)
+            one = _afterwards(site, str(edit.detail["parameter"]))
             if one is None:
                 return None  # one call that cannot be told, and nothing is said of the others
             said.append(one)
@@ -77,12 +77,10 @@ def _after(found: list[Site], edits: list[Edit], sites: Sites) -> Text | None:
     return Text(en="; ".join(one.en for one in said), zh="；".join(one.zh for one in said)) if said else None
 
 
-def _afterwards(site: Site, parameter: str, sites: Sites) -> Text | None:
-    home = sites.module(site.target.path)
-    callee = home.functions.get(site.target.qualified) if home else None
-    if site.call is None or callee is None or site.function.name == "<module>":
+def _afterwards(site: Site, parameter: str) -> Text | None:
+    if site.call is None or site.function.name == "<module>":
         return None
-    argument = bound_arguments(site.call, callee).get(parameter)
+    argument = bound_arguments(site.call, site.reached).get(parameter)
     uses = uses_after(site.function, site.call, argument) if argument is not None else None
     if uses is None:
         return None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from analyzer.change.category import is_test
-from analyzer.change.sites import COMMON, Site, Sites, Target
+from analyzer.change.sites import COMMON, FILES, Site, Sites, Target
 from analyzer.change.source import Function, Module, parse
 from analyzer.change.sources import SourcePair
 from analyzer.model.change import Coverage, FileChange
@@ -28,19 +28,18 @@ def coverage(
     targets = _told_of(files)
     changed = {(file.path, symbol.name) for file in files for symbol in file.symbols}
     gone = _removed_tests(files, pairs)
-    words, unique = sites.files({target.name for target in targets})
     records = []
     unnamed: dict[Target, list[Site]] = {}
     for target in targets:
         its = [site for site in found if site.target == target]
         tests = _tests([site for site in its if is_test(site.function.path)])
         removed = tuple(sorted(f"{t.path}::{t.name}" for t, text in gone if re.search(rf"\b{target.name}\b", text)))
-        if not tests and not _silent(target, words, sites):
+        if not tests and not _silent(target, sites):
             continue  # a test holds the word and cannot be followed
-        if target.name not in unique:
+        if sites.defined(target.name) != 1:
             removed = ()
         if not tests:
-            unnamed[target] = [site for site in its if not is_test(site.function.path) and site.call is not None]
+            unnamed[target] = [site for site in its if not is_test(site.function.path) and site.how != "passes-on"]
         records.append(_record(target, tests, changed, removed))
     through = _through(unnamed, sites)
     return tuple(
@@ -126,15 +125,13 @@ def _is_test(function: Function) -> bool:
     return function.simple_name.startswith("test") and is_test(function.path)
 
 
-def _silent(target: Target, words: Mapping[str, set[str]], sites: Sites) -> bool:
+def _silent(target: Target, sites: Sites) -> bool:
     """Whether no test file holds the word in its code: then no test names the symbol."""
-    for path, held in words.items():
-        if target.name not in held or not is_test(path):
-            continue
-        module = sites.module(path)
-        if module is None or target.name in _said(module):
-            return False
-    return True
+    paths = [path for path in sites.paths(target.name) if is_test(path)]
+    if len(paths) > FILES:
+        return False
+    sites.tree.read(paths)
+    return all((module := sites.module(path)) is not None and target.name not in _said(module) for path in paths)
 
 
 def _said(module: Module) -> set[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from analyzer.change.category import is_test
 from analyzer.change.resolve import BUILTINS, Class, Resolver
-from analyzer.change.sites import COMMON, Sites, Target
+from analyzer.change.sites import COMMON, FILES, Sites, Target
 from analyzer.change.source import Module
 from analyzer.model.change import Caller, FileChange
 
@@ -27,7 +27,11 @@ def gone(sites: Sites, files: Iterable[FileChange]) -> list[Caller]:
     files = tuple(files)
     changed = {(file.path, symbol.name) for file in files for symbol in file.symbols}
     lost = [target for target in dict.fromkeys(_lost(files)) if not COMMON.fullmatch(target.name)]
-    there, _ = sites.files({target.name for target in lost})
+    there: dict[str, set[str]] = {}
+    for target in lost:
+        for path in sites.paths(target.name) if len(sites.paths(target.name)) <= FILES else ():
+            there.setdefault(path, set()).add(target.name)
+    sites.tree.read(there)
     found: dict[tuple[str, str, str], Caller] = {}
     for path in sorted(there):
         module = sites.module(path)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from analyzer.change.launches import launch_of
 from analyzer.change.repository import Repository
@@ -19,7 +20,7 @@ COMMON = re.compile(
     r"__\w+__|forward|apply|add|append|clear|close|copy|get|init|items|keys|load|main|name|pop|put|read|reset|run|set"
     r"|setup|start|step|stop|to|update|values|wait|write"
 )
-#: Names in more files than this are too common to look each up.
+#: More files than this are not read for one name.
 FILES = 60
 
 
@@ -43,14 +44,21 @@ class Target:
         """The word that its callers' files hold."""
         return self.owner if self.owner and COMMON.fullmatch(self.name) else self.name
 
+    @property
+    def beside(self) -> str:
+        """A word that files with a call of it are likely to hold as well: its class, or the module that has it."""
+        path = PurePosixPath(self.path)
+        return self.owner or (path.parent.name if path.stem == "__init__" else path.stem)
+
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """`function` calls `target` by `call`, or names it without calling it where `call` is None."""
+    """`function` calls `target`, which is `reached`, by `call`; it only names it where `call` is None."""
 
     function: Function
     node: ast.expr
     target: Target
+    reached: Function
     call: ast.Call | None = None
 
     @property
@@ -60,7 +68,9 @@ class Site:
     @property
     def how(self) -> str:
         if self.call is None:
-            return "passes-on"
+            properties = {"property", "cached_property", "setter"}
+            read = any(last_name(decorator) in properties for decorator in self.reached.node.decorator_list)
+            return "calls" if read else "passes-on"
         return "launches" if launch_of(self.call) else "calls"
 
 
@@ -81,27 +91,39 @@ class Sites:
     def of(self, targets: Iterable[Target]) -> list[Site]:
         """All calls and mentions of targets, by path and line; a function's own recursion is none."""
         wanted = list(targets)
-        files, unique = self.files({target.sought for target in wanted})
+        self._search({word for target in wanted for word in (target.sought, target.beside)})
+        files: dict[str, list[Target]] = {}
+        for target in wanted:
+            for path in self._few(target):
+                files.setdefault(path, []).append(target)
+        self.tree.read(files)
+        unique = frozenset(target.name for target in wanted if self._defined.get(target.name) == 1)
         found = []
         for path in sorted(files):
-            here = [target for target in wanted if target.sought in files[path]]
             module = self.module(path)
             if module is not None:
-                found += _Reader(module, here, unique, self.resolver).sites()
+                found += _Reader(module, files[path], unique, self.resolver).sites()
         return found
 
-    def files(self, words: Iterable[str]) -> tuple[dict[str, set[str]], frozenset[str]]:
-        """path -> words that the file holds, without those of too many files; and the words that one ``def`` names."""
-        words = set(words)
-        self._search(words - self._paths.keys())
-        found: dict[str, set[str]] = {}
-        for word in words:
-            for path in self._paths[word] if len(self._paths[word]) <= FILES else ():
-                found.setdefault(path, set()).add(word)
-        self.tree.read(found)
-        return found, frozenset(word for word in words if self._defined[word] == 1)
+    def paths(self, word: str) -> frozenset[str]:
+        """The files that hold a word."""
+        self._search({word})
+        return frozenset(self._paths[word])
+
+    def defined(self, word: str) -> int:
+        """How many functions of the tree have a name."""
+        self._search({word})
+        return self._defined[word]
+
+    def _few(self, target: Target) -> set[str]:
+        """The files where a target may be called; of too many, those that hold its class or module too."""
+        found = self._paths[target.sought]
+        if len(found) > FILES:
+            found = (found & self._paths[target.beside]) | (found & {target.path})
+        return found if len(found) <= FILES else set()
 
     def _search(self, words: set[str]) -> None:
+        words = words - self._paths.keys()
         lines = self.repository.grep(self.head, *sorted(words)) if words else []
         self._paths |= {word: set() for word in words}
         self._defined |= dict.fromkeys(words, 0)
@@ -176,7 +198,7 @@ class _Reader:
     def _site(self, reached: Function, node: ast.expr, function: Function, call: ast.Call | None) -> Iterator[Site]:
         target = self.targets.get((reached.path, reached.name))
         if target and (function.path, function.name) != (target.path, target.qualified):
-            yield Site(function, node, target, call)
+            yield Site(function, node, target, reached, call)
 
     def _only(self, name: str, receiver: ast.expr, call: ast.Call, function: Function) -> Iterator[Site]:
         """A method of a name that the whole tree defines once, on a receiver that is not known to be another's."""
@@ -190,7 +212,10 @@ class _Reader:
                 and target.owner
                 and (function.path, function.name) != (target.path, target.qualified)
             ):
-                yield Site(function, call, target, call)
+                home = self.resolver.file(target.path.removesuffix(".py").removesuffix("/__init__"))
+                method = home.whole.functions.get(target.qualified) if home else None
+                if method is not None:
+                    yield Site(function, call, target, method, call)
 
     def _local(self, name: str, function: Function) -> bool:
         """Whether a local holds something that mentions a wanted name."""

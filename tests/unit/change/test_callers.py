@@ -287,3 +287,26 @@ def test_methods_that_are_gone(repository, text, missed):
     """A removed method is missed only on an instance of its class, where no base, attribute or hook can give it."""
     repository.commit({"a.py": text})
     assert any(one.gone for one in told(repository, removed("a.py", "A.scale", kind="method"))) is missed
+
+
+def test_a_property_is_called_where_it_is_read(repository):
+    """Reading a property runs it: no mention that hands it on."""
+    text = "class A:\n    @property\n    def size(self): return 1\n    def go(self): return self.size\n"
+    repository.commit({"a.py": text})
+    (one,) = told(repository, changed("a.py", "A.size", kind="method"))
+    assert (one.symbol, one.line, one.how) == ("A.go", 4, "calls")
+
+
+def test_a_name_that_many_files_hold(repository, monkeypatch):
+    """A method of a common word is looked for where its class is named, a function where its module is."""
+    monkeypatch.setattr("analyzer.change.sites.FILES", 3)
+    files = {f"other{n}.py": "def draw(): pass\ndraw()\n" for n in range(5)}
+    files["state.py"] = "class State:\n    def draw(self): pass\n"
+    files["ops.py"] = "def draw(): pass\n"
+    files["user.py"] = "from state import State\ndef f(s: State): s.draw()\n"
+    files["more.py"] = "import ops\ndef g(): ops.draw()\n"
+    repository.commit(files)
+    assert found(repository, changed("state.py", "State.draw", kind="method"), changed("ops.py", "draw")) == [
+        ("more.py", "g", 2, "draw", False),
+        ("user.py", "f", 2, "State.draw", False),
+    ]

@@ -105,3 +105,12 @@ def test_what_is_told_of(repository):
         file("tests/test_k.py", ("test_a", "function", "body"), category="test"),
     )
     assert list(its) == ["other"]
+
+
+def test_a_word_that_many_test_files_hold(repository, monkeypatch):
+    """Where too many test files hold a word to read them all, it is not said that no test names the symbol."""
+    monkeypatch.setattr("analyzer.change.coverage.FILES", 2)
+    monkeypatch.setattr("analyzer.change.sites.FILES", 2)
+    files = {f"tests/test_{n}.py": f"def test_a(thing): thing.other({n})\n" for n in range(4)}
+    repository.commit({"kernels.py": KERNELS, **files})
+    assert covered(repository, file("kernels.py", ("other", "function", "body"))) == {}
