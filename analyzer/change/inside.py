@@ -9,6 +9,7 @@ from analyzer.change.align import Alignment
 from analyzer.change.category import is_test
 from analyzer.change.decorators import decorator_edits
 from analyzer.change.edits import at, edits_of, make, match
+from analyzer.change.global_state import global_state
 from analyzer.change.order import order_edits
 from analyzer.change.parameters import signature_edits
 from analyzer.change.rewrites import rewrites
@@ -16,7 +17,7 @@ from analyzer.change.structure import structure
 from analyzer.model.change import Edit
 
 #: Facts that hold of a statement by itself: of statements that are the same on both sides they are the same.
-LOCAL = (*extract.EXTRACTORS, guards.guards)
+LOCAL = (*extract.EXTRACTORS, guards.guards, global_state)
 #: Facts that depend on other statements, too: what a name holds at a launch, which parameters are strides.
 WIDE = (launches.launches, launches.strides, launches.stride_arguments)
 

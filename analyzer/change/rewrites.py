@@ -8,7 +8,7 @@ name, an argument by keyword, a module under another alias.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -163,7 +163,7 @@ class _Pair:
     def _walk(self, a: ast.AST, b: ast.AST, whole: Difference) -> Iterator[Difference]:
         """The smallest parts that differ; `whole` is what is told where a part is one by itself."""
         a, b = self._plain(a, b)
-        if self._same(a, b) or self._told(a, b, whole):
+        if self._same(a, b) or self._told(a, b, whole) or self._same_address(a, b, whole):
             return
         here = whole
         if max(len(_text(whole.base)), len(_text(whole.head))) > SHORT:
@@ -203,6 +203,17 @@ class _Pair:
             )
         else:
             yield here
+
+    def _same_address(self, a: ast.AST, b: ast.AST, whole: Difference) -> bool:
+        """Whether both are the address of an access and sum up the same things, in whatever order."""
+        if whole.calls is None or whole.argument != "1":
+            return False
+        ops = [s.function.module.language_call(c) for c, s in zip(whole.calls, (self.x, self.y), strict=True)]
+        if not all(op in ("load", "store") or op.startswith("atomic_") for op in ops):
+            return False
+        sides = zip((a, b), self.alignment.lone, self.keys, strict=True)
+        terms = [sorted(map(key, _terms(node, lone))) for node, lone, key in sides]
+        return terms[0] == terms[1]
 
     def _listed(self, here: Difference, ours: list[ast.expr], theirs: list[ast.expr]) -> Difference:
         """A long list by the elements that differ."""
@@ -403,6 +414,17 @@ def _is_constant(node: ast.AST) -> bool:
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     return isinstance(node, ast.Constant) and node.value is not None
+
+
+def _terms(node: ast.AST, lone: Mapping[str, ast.expr]) -> Iterator[ast.AST]:
+    """What a sum adds up, with the values of `lone` locals in their place."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        yield from _terms(node.left, lone)
+        yield from _terms(node.right, lone)
+    elif isinstance(node, ast.Name) and node.id in lone:
+        yield from _terms(lone[node.id], {name: its for name, its in lone.items() if name != node.id})
+    else:
+        yield node
 
 
 def _is_stride(node: ast.AST) -> bool:
