@@ -15,6 +15,7 @@ from analyzer.model.change import FileChange
 from analyzer.model.report import Report
 from analyzer.report.grouping import grouped, readings, told
 from analyzer.report.phrases import phrase
+from analyzer.report.prose import CATEGORY_ORDER
 from analyzer.report.sentences import listed
 
 #: From this number on, files are told together.
@@ -23,6 +24,8 @@ MANY = 3
 REPEATED = 3
 FOLDERS = 4
 NAMES = 8
+#: Files that are named; of more the folders are.
+FEW = 12
 #: How deep a folder is named in a count.
 DEPTH = 3
 
@@ -52,10 +55,18 @@ def digest(report: Report, cap: int) -> list[Item]:
         else:
             items += [Item(_name(names[file.path]), sentences[file.path], (file,)) for file in files]
     places = {step.path: place for place, step in enumerate(report.implementation.steps)}
-    items.sort(key=lambda item: (_quiet(item.files[0]) and len(item.files) > 1, places[item.files[0].path]))
+    items.sort(
+        key=lambda item: (_tier(item), _quiet(item.files[0]) and len(item.files) > 1, places[item.files[0].path])
+    )
     if len(items) <= cap:
         return items
-    return items[:cap] + list(_rest([file for item in items[cap:] for file in item.files]))
+    return items[:cap] + list(_rest(items[cap:]))
+
+
+def _tier(item: Item) -> int:
+    """Code, then what builds it and runs with it, then documents and tests."""
+    order = CATEGORY_ORDER.index(item.files[0].category)
+    return max(order, CATEGORY_ORDER.index("kernel"))
 
 
 def short_names(paths: Iterable[str]) -> dict[str, str]:
@@ -96,11 +107,11 @@ def _way(file: FileChange) -> str:
 def _together(files: Sequence[FileChange], names: dict[str, str]) -> Item:
     first = files[0]
     title = phrase("digest.files", count=len(files), category=phrase(f"categories.{first.category}"))
-    named = listed([names[file.path] for file in files], NAMES)
+    named = listed([names[file.path] for file in files], NAMES) if len(files) <= FEW else _folders(files)
     if not _quiet(first):
         edits = [edit for file in files for edit in file.edits]
         return Item(title, (phrase("digest.alike", files=named), *told(grouped(edits), edits)), tuple(files))
-    if _way(first) == "unrecognised":
+    if _way(first) == "unrecognised" and len(files) <= FEW:
         named = listed([_with_lines(file, names) for file in files], NAMES)
     return Item(title, (phrase(f"digest.{_way(first)}", files=named, **_lines(files)),), tuple(files))
 
@@ -109,24 +120,26 @@ def _with_lines(file: FileChange, names: dict[str, str]) -> str:
     return f"{names[file.path]} +{file.added} −{file.removed}"
 
 
-def _rest(files: Sequence[FileChange]) -> Iterator[Item]:
-    """A count of files for each category, with the folders that have most of them."""
-    for category in dict.fromkeys(file.category for file in files):
-        its = [file for file in files if file.category == category]
-        folders = Counter("/".join(file.path.split("/")[:-1][:DEPTH]) or "." for file in its).most_common()
-        shown = [f"{folder}/ {count}" for folder, count in folders]
+def _rest(items: Sequence[Item]) -> Iterator[Item]:
+    """A count of files for each category, with the folders that have most of them; one that is alone stays an entry."""
+    for category in dict.fromkeys(item.files[0].category for item in items):
+        its = [item for item in items if item.files[0].category == category]
+        files = tuple(file for item in its for file in item.files)
+        if len(its) == 1:
+            yield its[0]
+            continue
+        edits = sum(edit.count for file in files for edit in file.edits)
         yield Item(
-            phrase("digest.more-files", count=len(its), category=phrase(f"categories.{category}")),
-            (
-                phrase(
-                    "digest.rest",
-                    folders=listed(shown, FOLDERS),
-                    edits=sum(edit.count for file in its for edit in file.edits),
-                    **_lines(its),
-                ),
-            ),
-            tuple(its),
+            phrase("digest.more-files", count=len(files), category=phrase(f"categories.{category}")),
+            (phrase("digest.rest", folders=_folders(files), edits=edits, **_lines(files)),),
+            files,
         )
+
+
+def _folders(files: Iterable[FileChange]) -> Text:
+    """``a/b/ 12``, ``a/c/ 3``: where the files are, and how many."""
+    counts = Counter("/".join(file.path.split("/")[:-1][:DEPTH]) or "." for file in files).most_common()
+    return listed([f"{folder}/ {count}" for folder, count in counts], FOLDERS)
 
 
 def _lines(files: Iterable[FileChange]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analyzer.model.base import LEVELS, Text
@@ -15,11 +16,13 @@ from analyzer.report.phrases import phrase
 from analyzer.report.sentences import Told, listed
 
 #: Groups of edits told of one file; the number of further edits is told.
-GROUPS = 12
+GROUPS = 8
 #: Groups of edits told in the one sentence about the whole change.
 HEADLINES = 2
 #: Edits among which those groups are looked for.
 LOOKED_AT = 60
+#: Files from which on the summary begins with their number.
+LARGE = 30
 #: Which files a reader wants first.
 CATEGORY_ORDER = ("source", "kernel", "build", "ci", "data", "docs", "test")
 #: The weight of a file without an edit.
@@ -39,12 +42,23 @@ def one_line(plan: Plan) -> Text:
     if target:
         exact = any(r.relation == "exact-inverse-of" and name_of(r) == name_of(target) for r in plan.related)
         said.append(phrase("summary.reverts", what=name_of(target), exact=exact))
+    files = plan.change.files
+    if len(files) >= LARGE:
+        lines = {"added": sum(file.added for file in files), "removed": sum(file.removed for file in files)}
+        said.append(phrase("summary.large", files=_by_category(files), **lines))
     code_files = [file for file in plan.change.files if file.category in ("source", "kernel") and file.symbols]
     if code_files and not any(file.edits for file in code_files):
         said += _of_file(max(code_files, key=lambda file: file.added + file.removed))[:HEADLINES]
     else:
         said += _strongest(plan)
     return join(said) if said else phrase("summary.no-edits", count=len(plan.change.files))
+
+
+def _by_category(files: Iterable[FileChange]) -> Text:
+    """``3 source files, 1 test file``."""
+    counts = Counter(file.category for file in files).most_common()
+    told = [phrase("summary.files", count=count, category=phrase(f"categories.{name}")) for name, count in counts]
+    return Text(en=", ".join(one.en for one in told), zh="、".join(one.zh for one in told))
 
 
 def join(sentences: Iterable[Text]) -> Text:
@@ -76,6 +90,7 @@ def _without_edit(file: FileChange, otherwise: bool) -> list[Text]:
     spoken |= {
         str(edit.detail[name]) for edit in file.edits for name in ("origin", "symbol_before") if name in edit.detail
     }
+    spoken |= {f"{edit.symbol}.{edit.detail['parameter']}" for edit in file.edits if "parameter" in edit.detail}
     others = [symbol for symbol in file.symbols if symbol.name not in spoken]
     said = []
     for way in ("added", "removed"):

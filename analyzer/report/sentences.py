@@ -118,13 +118,13 @@ def _data(
         count=count,
         before=before,
         after=after,
-        change=_change(before, after, count),
+        change=_change(before, after, any(edit.count > 1 for edit in told.edits) and count > 1),
         listed=listed(items, SPANS if _ITEM.get(told.noun) == "" else NAMES, total=count if "names" in detail else 0),
         items=max(count if "names" in detail else len(items), 1),
         d=detail,
         keyword=_is_name(detail.get("argument")),
         group=_group(str(detail.get("group", ""))),
-        pairs=_pairs(first.detail),
+        pairs=_pairs(first),
         lists={name: listed(_split(detail[name])) for name in _LISTS if name in detail},
         options=_options(first),
         spared=_spared(first, among),
@@ -206,24 +206,32 @@ def _is_name(text: object) -> bool:
     return isinstance(text, str) and text.replace(".", "_").isidentifier()
 
 
-def _change(before: str, after: str, count: int) -> Text:
-    """Both sides of what changed; of several places they are those of one."""
+def _change(before: str, after: str, several: bool) -> Text:
+    """Both sides of what changed; `several`: they are those of one of several places."""
     if not (before or after) or before == after:
         return Text(en="", zh="")
     sides = Text(
         en=f"{before or NOTHING.en} → {after or NOTHING.en}", zh=f"{before or NOTHING.zh} → {after or NOTHING.zh}"
     )
-    if count > 1:
+    if several:
         return Text(en=f", among them {sides.en}", zh=f"，其中一处为 {sides.zh}")
     return Text(en=f": {sides.en}", zh=f"：{sides.zh}")
 
 
-def _pairs(detail: dict) -> dict[str, Text]:
-    """``before → after`` of each detail that has two sides; a side that has nothing says so."""
-    stems = dict.fromkeys(name.rpartition("_")[0] for name in detail if name.endswith(("_before", "_after")))
+def _pairs(edit: Edit) -> dict[str, Text]:
+    """``before → after`` of each detail that has two sides; a side that has nothing says so.
+
+    A text that was cut before it differs says nothing: the spans of the edit stand for it, or no pair at all.
+    """
+    stems = dict.fromkeys(name.rpartition("_")[0] for name in edit.detail if name.endswith(("_before", "_after")))
     found = {}
     for stem in stems:
-        before, after = spans(*(str(detail.get(f"{stem}_{side}", "")) for side in ("before", "after")))
+        texts = [str(edit.detail.get(f"{stem}_{side}", "")) for side in ("before", "after")]
+        if texts[0] == texts[1] or all(text.endswith(("...", "…")) for text in texts):
+            texts = [edit.before, edit.after]
+        before, after = spans(*texts)
+        if before == after:
+            continue
         none = ALWAYS if stem == "condition" else NOTHING
         found[stem] = Text(
             en=f"{before or none.en} → {after or none.en}", zh=f"{before or none.zh} → {after or none.zh}"

@@ -45,7 +45,7 @@ def test_the_same_in_many_files_is_told_once() -> None:
     other = file("mini/ops.py", edit("barrier-removed", "mini/ops.py", "_kernel"))
     found = told(report_of(*same, other))
     assert [title for title, _ in found] == ["ops.py", "34 source files"]
-    assert "and 28 more lose the parameter `x`." in found[1][1] and "`l0.py`" in found[1][1]
+    assert "and 28 more lose the parameter `x`." in found[1][1] and "`mini/layers/ 34`" in found[1][1]
 
 
 def test_two_files_are_told_one_by_one() -> None:
