@@ -39,7 +39,9 @@ class Analysis:
             return None
         self.open.add(function)
         run = _Run(function, self, depth)
-        run.block(function.node.body, run.start(), ())
+        held = run.start()
+        if held:  # a function that is handed no tensor does nothing to one
+            run.block(function.node.body, held, ())
         self.open.discard(function)
         self.done[function] = run.summary
         return run.summary
