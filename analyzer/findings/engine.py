@@ -1,4 +1,4 @@
-"""Change -> findings. The rules are data (rules/*.yml); this file only knows how to match them."""
+"""Change -> findings. The rules are data (rules/*.yml); `matching` knows which edits fit them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from analyzer.findings.rule import Companion, Pattern, Rule
+from analyzer.findings.matching import Matcher
+from analyzer.findings.rule import Rule
 from analyzer.findings.waivers import waived
 from analyzer.findings.yaml_source import read_list
 from analyzer.model.base import LEVELS
-from analyzer.model.change import Change, Edit, FileChange
+from analyzer.model.change import Change, Edit
 from analyzer.model.finding import Finding
 
 #: Files of rules/ that hold something else than risk rules.
@@ -36,18 +37,18 @@ def find(rules: Iterable[Rule], change: Change, settings: Any = None) -> tuple[F
     silenced = set(getattr(settings, "silence", ()))
     waivers = tuple(getattr(settings, "waivers", ()))
     rules = list(rules)
-    matched = {rule.id: [_matched(rule, file, change) for file in change.files] for rule in rules}
+    matcher = Matcher(change)
+    matched = {rule.id: matcher.matched(rule) for rule in rules}
+    taken: dict[str, set[int]] = {rule.id: set() for rule in rules}
     for rule in rules:  # a rule that refines another takes over the edits that both match
-        for fine, coarse in zip(matched[rule.id], matched.get(rule.refines or "", ()), strict=False):
-            for symbol, edits in fine.items():
-                coarse[symbol] = [edit for edit in coarse.get(symbol, ()) if edit not in edits]
+        if rule.refines in taken:
+            taken[rule.refines] |= {id(edit) for edits in matched[rule.id].values() for edit in edits}
     found = [
-        _finding(rule, file, symbol, _with_companions(rule, edits, file, change))
+        _finding(rule, change.files[number].path, symbol, matcher.with_companions(rule, number, left))
         for rule in rules
         if rule.id not in silenced
-        for file, by_symbol in zip(change.files, matched[rule.id], strict=True)
-        for symbol, edits in by_symbol.items()
-        if edits
+        for (number, symbol), edits in matched[rule.id].items()
+        if (left := [edit for edit in edits if id(edit) not in taken[rule.id]])
     ]
     found = [finding.model_copy(update={"waived_by": waived(finding, waivers)}) for finding in found]
     return tuple(sorted(found, key=lambda finding: -LEVELS.index(finding.severity)))
@@ -62,62 +63,17 @@ def _shipped() -> tuple[Rule, ...]:
     )
 
 
-def _matched(rule: Rule, file: FileChange, change: Change) -> dict[str, list[Edit]]:
-    """Symbol -> the file's edits that the rule matches, where what has to be there too is there."""
-    also = rule.match.also
-    by_symbol: dict[str, list[Edit]] = {}
-    for edit in file.edits:
-        if (
-            _fits(rule.match, edit, file)
-            and (not also or _companions(also, edit, file, change))
-            and not any(_companions(unless, edit, file, change) for unless in rule.match.unless)
-        ):
-            by_symbol.setdefault(edit.symbol, []).append(edit)
-    return by_symbol
-
-
-def _companions(pattern: Companion, edit: Edit, file: FileChange, change: Change) -> list[Edit]:
-    where = change.files if pattern.scope == "change" else (file,)
-    return [
-        other
-        for its in where
-        for other in its.edits
-        if _fits(pattern, other, its)
-        and (pattern.scope != "symbol" or other.symbol == edit.symbol)
-        and all(other.detail.get(key) == edit.detail.get(key) for key in pattern.same)
-    ]
-
-
-def _with_companions(rule: Rule, edits: list[Edit], file: FileChange, change: Change) -> list[Edit]:
-    """What a finding rests on: the edits that match, then those that had to be there too, each once."""
-    also = rule.match.also
-    its = [other for edit in edits for other in _companions(also, edit, file, change)] if also else []
-    return [*edits, *(other for number, other in enumerate(its) if other not in its[:number])]
-
-
-def _fits(pattern: Pattern, edit: Edit, file: FileChange) -> bool:
-    return (
-        pattern.allows(edit)
-        and (not pattern.categories or file.category in pattern.categories)
-        and (not pattern.symbol_kinds or _symbol_kind(edit, file) in pattern.symbol_kinds)
-    )
-
-
-def _symbol_kind(edit: Edit, file: FileChange) -> str:
-    return next((symbol.kind for symbol in file.symbols if symbol.name == edit.symbol), "")
-
-
-def _finding(rule: Rule, file: FileChange, symbol: str, edits: list[Edit]) -> Finding:
+def _finding(rule: Rule, path: str, symbol: str, edits: tuple[Edit, ...]) -> Finding:
     first = edits[0]
     return Finding(
         rule=rule.id,
         family=rule.family,
         severity=rule.severity,
         title=rule.title,
-        path=file.path,
+        path=path,
         line=first.head_line or first.base_line,
         symbol=symbol,
-        edits=tuple(edits),
+        edits=edits,
         why=rule.why,
         instead=rule.instead,
         tags=rule.tags,
