@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 
 from analyzer.change.category import is_test
 from analyzer.change.facts import FileFacts, SourcePair
@@ -17,12 +18,18 @@ AROUND = 3
 #: A removed expression up to this long is quoted.
 QUOTED = 100
 
+#: Suffix -> the name of its language in a fence; the others are Python.
+LANGUAGES = dict.fromkeys((".cu", ".cuh"), "cuda") | dict.fromkeys((".cc", ".cpp", ".cxx", ".h", ".hpp"), "cpp")
+
 #: How much an edit of a noun says about a change; what is not listed counts 1.
 WEIGHT = {
-    "low-precision-round-trip": 9, "in-place": 8, "copy": 7, "index": 6, "stride": 6, "barrier": 6, "guard": 4,
-    "cast": 4, "mask": 5, "atomic": 5, "comparison": 4, "operator": 4, "dtype-argument": 4, "contiguity": 4,
+    "low-precision-round-trip": 9, "in-place": 8, "copy": 7, "index": 6, "stride": 6, "barrier": 6, "order": 6,
+    "guard": 4, "cast": 4, "mask": 5, "atomic": 5, "comparison": 4, "operator": 4, "dtype-argument": 4, "contiguity": 4,
     "allocation": 3, "launch": 3, "seed-or-rng": 4, "constant": 2, "alias-returned": 3, "synchronization": 3,
+    "condition": 3, "loop": 3, "value": 3, "global-state": 3, "result": 2, "context": 2, "argument": 2, "exception": 1,
 }  # fmt: skip
+#: What shows nothing in a piece of code: names that come from elsewhere, lists of dependencies and options.
+_LISTS = ("import", "dependency", "build-flag")
 
 #: Noun -> its name in both languages.
 NOUNS = {
@@ -37,7 +44,13 @@ NOUNS = {
     "constant": ("constant", "常量"), "default": ("default value", "默认值"), "comparison": ("comparison", "比较运算"),
     "operator": ("operator", "运算符"), "parameter": ("parameter", "参数"), "function": ("function", "函数"),
     "test": ("test", "测试"), "tolerance": ("tolerance", "容差"),
-    "seed-or-rng": ("random draw or seed", "随机数或种子"),
+    "seed-or-rng": ("random draw or seed", "随机数或种子"), "condition": ("condition", "条件"),
+    "loop": ("loop", "循环"),
+    "order": ("order of statements", "语句次序"), "decorator": ("decorator", "装饰器"), "import": ("import", "导入"),
+    "dependency": ("dependency", "依赖"), "build-flag": ("build flag", "构建选项"), "value": ("computed value", "计算"),
+    "argument": ("argument of a call", "调用参数"), "result": ("returned value", "返回值"),
+    "context": ("context", "上下文"), "exception": ("exception", "异常"), "base-class": ("base class", "基类"),
+    "global-state": ("write to global state", "对全局状态的写入"),
 }  # fmt: skip
 WAYS = {
     "added": ("added", "新增"), "removed": ("removed", "移除"), "changed": ("changed", "更改"),
@@ -58,9 +71,13 @@ def snippets(files: Sequence[SourcePair], facts: Mapping[str, FileFacts], limit:
         for edit in facts[pair.path].edits if pair.path in facts else ():
             by_symbol.setdefault(edit.symbol, []).append(edit)
         for symbol, edits in by_symbol.items():
-            weight = sum(WEIGHT.get(e.kind.rpartition("-")[0], 1) for e in edits)
-            ranked.append((is_test(pair.path), -weight, pair.path, symbol, pair, edits))
-    ranked.sort(key=lambda item: item[:4])
+            nouns = [edit.kind.rpartition("-")[0] for edit in edits]
+            if all(noun in _LISTS for noun in nouns):
+                continue
+            weights = [WEIGHT.get(noun, 1) for noun in nouns]
+            # The weightiest edit decides: many small ones do not outweigh it.
+            ranked.append((is_test(pair.path), -max(weights), -sum(weights), pair.path, symbol, pair, edits))
+    ranked.sort(key=lambda item: item[:5])
     if any(not item[0] for item in ranked):
         ranked = [item for item in ranked if not item[0]]
     parsed: dict[tuple[str, str | None], Module] = {}
@@ -114,7 +131,13 @@ def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> 
         if lines:
             code = _excerpt(module, module.functions.get(symbol), lines)
             notes = tuple(dict.fromkeys(note(e) for e in edits if not _within_copy(e, edits)))
-            return Snippet(path=pair.path, symbol=symbol, language="python", code=code, notes=notes)
+            return Snippet(
+                path=pair.path,
+                symbol=symbol,
+                language=LANGUAGES.get(PurePosixPath(path).suffix, "python"),
+                code=code,
+                notes=notes,
+            )
     return None
 
 

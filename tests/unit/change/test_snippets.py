@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
 from analyzer.change.facts import NoTree, SourcePair, change_edits
-from analyzer.change.snippets import LINES, snippets
+from analyzer.change.snippets import LINES, NOUNS, WAYS, snippets
 from analyzer.change.source import parse
+from analyzer.findings.kinds import KINDS
 
 LONG = "".join(f"    x = external.step_{n}(x)\n" for n in range(60))
 BASE = f"def quiet(x, n=1):\n    return x\n\n\ndef loud(x):\n    x = x.clone()\n{LONG}    return x.float()\n"
@@ -24,6 +26,30 @@ def test_the_most_telling_function_comes_first():
     """A copy that goes outweighs a default, and the limit holds."""
     assert [s.symbol for s in made(BASE, HEAD)] == ["loud", "quiet"]
     assert [s.symbol for s in made(BASE, HEAD, limit=1)] == ["loud"]
+
+
+def test_one_weighty_edit_comes_before_many_small_ones():
+    """A barrier that goes is shown before a function with a dozen other defaults; lists of names are not shown."""
+    wide = "def wide({}):\n    return 0\n\n\n"
+    kernel = "@triton.jit\ndef kernel(p):\n    tl.store(p, 1)\n{}    tl.store(p, 2)\n"
+    imports = "import triton\nimport triton.language as tl\n\n\n"
+    names = [f"a{n}" for n in range(12)]
+    base = imports + wide.format(", ".join(f"{n}=1" for n in names)) + kernel.format("    tl.debug_barrier()\n")
+    head = imports + wide.format(", ".join(f"{n}=2" for n in names)) + kernel.format("")
+    assert [s.symbol for s in made(base, head)] == ["kernel", "wide"]
+
+
+def test_every_noun_has_a_name_in_both_languages():
+    """A note never falls back to the vocabulary's own word in Chinese."""
+    nouns = {kind.rpartition("-")[0] for kind in KINDS}
+    assert nouns <= NOUNS.keys()
+    assert all(re.search("[\u4e00-\u9fff]", zh) for _, zh in NOUNS.values())
+    assert {kind.rpartition("-")[2] for kind in KINDS} <= WAYS.keys()
+
+
+def test_lists_of_dependencies_are_no_snippets():
+    """A requirement that is new is told, its file is not shown."""
+    assert made("torch==2.6.0\n", "torch==2.7.0\n", path="requirements/cuda.txt") == ()
 
 
 def test_long_functions_are_cut_around_the_edits():
