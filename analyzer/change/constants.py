@@ -8,6 +8,7 @@ from itertools import islice
 
 from analyzer.change.align import dump, lcs
 from analyzer.change.source import Module, last_name
+from analyzer.change.writing import written
 from analyzer.model.change import Edit, Symbol
 
 #: Nodes of a value that a reader can compare.
@@ -45,7 +46,7 @@ def _differences(x: ast.expr, y: ast.expr) -> Iterator[tuple[str, str, dict]]:
     if _is_type(x) and _is_type(y):
         return
     if _is_plain(x) and _is_plain(y):
-        before, after = ast.unparse(x), ast.unparse(y)
+        before, after = written(x), written(y)
         configs = any("Config" in text and "num_warps" in text for text in (before, after))
         yield before, after, {"options": "autotune"} if configs else _values(before, after)
         return
@@ -61,7 +62,7 @@ def _differences(x: ast.expr, y: ast.expr) -> Iterator[tuple[str, str, dict]]:
         one, two = gone.get(name), new.get(name)
         if one is not None and two is not None and dump(one, str) == dump(two, str):
             continue  # it only has another place
-        texts = ["" if node is None else ast.unparse(node) for node in (one, two)]
+        texts = ["" if node is None else written(node) for node in (one, two)]
         yield texts[0], texts[1], {"entry": name[:100]} | _values(*texts)
 
 
@@ -73,9 +74,9 @@ def _values(before: str, after: str) -> dict[str, str]:
 def _entries(value: ast.expr) -> list[tuple[str, ast.expr]] | None:
     """(name, value) of what a table lists, an element of a list by itself; None for what is no table."""
     if isinstance(value, ast.Dict) and all(key is not None for key in value.keys):
-        return [(ast.unparse(key), its) for key, its in zip(value.keys, value.values, strict=True)]
+        return [(written(key), its) for key, its in zip(value.keys, value.values, strict=True)]
     if isinstance(value, ast.List | ast.Tuple | ast.Set):
-        return [(ast.unparse(node), node) for node in value.elts]
+        return [(written(node), node) for node in value.elts]
     return None
 
 

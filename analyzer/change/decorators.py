@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from analyzer.change.align import Alignment
 from analyzer.change.edits import at, make
 from analyzer.change.source import last_name, root_name
+from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
 #: Told as launches (parameters.py), and what only speaks to a type checker.
@@ -50,5 +51,5 @@ def changes(base: list[ast.expr], head: list[ast.expr], base_key: Callable, head
 def detail_of(name: str, base: ast.expr | None, head: ast.expr | None) -> dict[str, str]:
     """The texts of both sides, or of the one that has it."""
     if base is None or head is None:
-        return {name: ast.unparse(head if base is None else base)}
-    return {f"{name}_before": ast.unparse(base), f"{name}_after": ast.unparse(head)}
+        return {name: written(head if base is None else base)}
+    return {f"{name}_before": written(base), f"{name}_after": written(head)}

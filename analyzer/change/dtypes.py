@@ -6,6 +6,7 @@ import ast
 
 from analyzer.change.source import Function
 from analyzer.change.vocabulary import BYTES, DTYPES
+from analyzer.change.writing import written
 
 
 def dtype_of(node: ast.AST | None, function: Function | None = None) -> str | None:
@@ -13,12 +14,12 @@ def dtype_of(node: ast.AST | None, function: Function | None = None) -> str | No
     if isinstance(node, ast.Attribute):
         if node.attr in DTYPES and isinstance(node.value, ast.Name | ast.Attribute):
             return DTYPES[node.attr][0]
-        return ast.unparse(node) if node.attr in ("dtype", "element_ty") or node.attr.endswith("_dtype") else None
+        return written(node) if node.attr in ("dtype", "element_ty") or node.attr.endswith("_dtype") else None
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in DTYPES:
         return DTYPES[node.value][0]
     if isinstance(node, ast.IfExp):
         both = dtype_of(node.body, function), dtype_of(node.orelse, function)
-        return ast.unparse(node) if all(both) else None
+        return written(node) if all(both) else None
     if isinstance(node, ast.Name):
         return _named(node.id, function)
     return None
@@ -31,7 +32,7 @@ def _named(name: str, function: Function | None) -> str | None:
     if imported[2] in DTYPES and imported[0].split(".")[0] in ("torch", "triton", "numpy"):
         return DTYPES[imported[2]][0]
     parameter = next((p for p in function.parameters if p.arg == name), None)
-    if parameter is not None and parameter.annotation is not None and "dtype" in ast.unparse(parameter.annotation):
+    if parameter is not None and parameter.annotation is not None and "dtype" in written(parameter.annotation):
         return name
     values = [value for _, value in function.assigned.get(name, ())]
     named = [dtype_of(value) for value in values if not isinstance(value, ast.Name)]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from analyzer.change import vocabulary as v
 from analyzer.change.dtypes import dtype_of, element_bytes
 from analyzer.change.source import Function, Statement, argument, keyword, last_name, once, root_name
+from analyzer.change.writing import written
 
 Key = Callable[[ast.AST], str]
 
@@ -105,7 +106,7 @@ def cast_parts(call: ast.Call, function: Function) -> tuple[ast.expr, str, ast.A
         if name:
             return func.value, name, node, func.attr == "view" or keyword(call, "bitcast") is not None
     if func.attr == "type_as" and call.args:
-        return func.value, f"{ast.unparse(call.args[0])}.dtype", None, False
+        return func.value, f"{written(call.args[0])}.dtype", None, False
     return None
 
 
@@ -187,7 +188,7 @@ def dtype_arguments(view: View) -> Iterator[Fact]:
             for a in call.args[1:]
             if isinstance(a, ast.Attribute) and dtype_of(a, view.function) in v.BYTES
         ]
-        names = {k: dtype_of(value, view.function) or ast.unparse(value) for k, value in given}
+        names = {k: dtype_of(value, view.function) or written(value) for k, value in given}
         value = tuple(sorted((k, names[k] if names[k] in v.BYTES else view.key(node)) for k, node in given))
         first = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         detail = {"call": name, "dtype": ", ".join(names.values())}
@@ -198,7 +199,7 @@ def contiguities(view: View) -> Iterator[Fact]:
     for call in view.calls():
         if isinstance(call.func, ast.Attribute) and call.func.attr == "contiguous" and not call.args:
             operand = call.func.value
-            detail = {"operand": ast.unparse(operand)}
+            detail = {"operand": written(operand)}
             if view.statement.conditions:
                 detail |= {"conditional": True, "condition": view.statement.condition}
             where = view.about(root_name(operand))
@@ -213,7 +214,7 @@ def copies(view: View) -> Iterator[Fact]:
             continue
         operand, dtype = found
         conditional = bool(view.statement.conditions)
-        subject = ast.unparse(operand)
+        subject = written(operand)
         size = f"numel({subject})"
         size += f" × {element_bytes(dtype)} bytes" if element_bytes(dtype) else f" × bytes({subject}.dtype)"
         detail = {"subject": subject, "dtype": dtype or f"{subject}.dtype", "size": size, "conditional": conditional}
@@ -263,10 +264,10 @@ def allocations(view: View) -> Iterator[Fact]:
         like = call.func.value if name.startswith("new_") else call.args[0] if source == "like" and call.args else None
         node = keyword(call, "dtype")
         if node is not None:
-            dtype = dtype_of(node, view.function) or ast.unparse(node)
+            dtype = dtype_of(node, view.function) or written(node)
             dtype_key = dtype if dtype in v.BYTES else view.key(node)
         elif like is not None:
-            dtype, dtype_key = f"{ast.unparse(like)}.dtype", f"dtype of {view.key(like)}"
+            dtype, dtype_key = f"{written(like)}.dtype", f"dtype of {view.key(like)}"
         else:
             dtype = dtype_key = "default"
         size, size_key = _size(call, source, view.key)
@@ -288,11 +289,11 @@ def _size(call: ast.Call, source: str, key: Key) -> tuple[str, str]:
             given = given[:1]
         dims = [d for a in given for d in (a.elts if isinstance(a, ast.Tuple | ast.List) else [a])]
         if len(dims) == 1 and isinstance(dims[0], ast.Attribute) and dims[0].attr == "shape":
-            return f"numel({ast.unparse(dims[0].value)})", "like " + key(dims[0].value)
-        return " × ".join(map(ast.unparse, dims)) or "1", " ".join(map(key, dims))
+            return f"numel({written(dims[0].value)})", "like " + key(dims[0].value)
+        return " × ".join(map(written, dims)) or "1", " ".join(map(key, dims))
     if not call.args:
         return "?", "?"
-    return f"numel({ast.unparse(call.args[0])})", f"{source} {key(call.args[0])}"
+    return f"numel({written(call.args[0])})", f"{source} {key(call.args[0])}"
 
 
 def masks(view: View) -> Iterator[Fact]:
@@ -305,9 +306,9 @@ def masks(view: View) -> Iterator[Fact]:
             mask = None
         other = argument(call, 2, "other") if op == "load" else None
         value = (view.key(mask) if mask is not None else "", view.key(other) if other is not None else "")
-        detail = {"operation": op, "mask": ast.unparse(mask) if mask is not None else ""}
+        detail = {"operation": op, "mask": written(mask) if mask is not None else ""}
         if other is not None:
-            detail["other"] = ast.unparse(other)
+            detail["other"] = written(other)
         pointer = argument(call, 0, "pointer")
         anchor = f"{op} {view.key(pointer) if pointer is not None else ''}"
         yield view.fact("mask", call, anchor, value, present=mask is not None, detail=detail)
@@ -324,7 +325,7 @@ def orderings(view: View) -> Iterator[Fact]:
                 yield view.fact("barrier", call, name, name, detail={"operation": name})
         elif name in v.SYNCHRONIZATIONS and not (name == "item" and (call.args or _on_host(call))):
             anchor = f"{name} {view.key(call.func)}"
-            yield view.fact("synchronization", call, anchor, name, detail={"operation": ast.unparse(call.func)})
+            yield view.fact("synchronization", call, anchor, name, detail={"operation": written(call.func)})
 
 
 def _on_host(call: ast.Call) -> bool:
@@ -349,7 +350,7 @@ def _seeding(call: ast.Call, name: str, view: View) -> dict[str, str]:
     """The seed that a draw or a seeding call is given, and its generator, as written."""
     seeds = view.op(call) in v.KERNEL_RANDOM or name in ("manual_seed", "manual_seed_all", "seed")
     given = {"seed": argument(call, 0, "seed") if seeds else None, "generator": keyword(call, "generator")}
-    return {what: ast.unparse(node) for what, node in given.items() if node is not None}
+    return {what: written(node) for what, node in given.items() if node is not None}
 
 
 #: Facts of code that is not a test, in the order in which they are listed.

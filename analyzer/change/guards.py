@@ -16,6 +16,7 @@ from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import Fact, Key, View
 from analyzer.change.source import last_name
 from analyzer.change.vocabulary import BYTES
+from analyzer.change.writing import written
 
 NEGATED = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
@@ -52,7 +53,7 @@ def guards(view: View) -> Iterator[Fact]:
         return
     for part, flipped in _conjuncts(test, negated):
         its = clause(part, flipped, view.key)
-        subject = ast.unparse(_subject(part))
+        subject = written(_subject(part))
         yield view.fact(
             "guard", part, its.subject, its,
             detail={"subject": subject, "allows": _say(its, part, flipped)},
@@ -192,5 +193,5 @@ def _say(clause: Clause, test: ast.expr, negated: bool) -> str:
     if clause.kind == "allowed" and all(value in BYTES for value in clause.values):
         return ", ".join(sorted(clause.values))
     if negated and isinstance(test, ast.Compare) and len(test.ops) == 1:
-        return ast.unparse(ast.Compare(test.left, [NEGATED[type(test.ops[0])]()], test.comparators))
-    return ("not " if negated else "") + ast.unparse(test)
+        return written(ast.Compare(test.left, [NEGATED[type(test.ops[0])]()], test.comparators))
+    return ("not " if negated else "") + written(test)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from analyzer.change.extract import Fact, View, address_names, cast_parts
 from analyzer.change.source import Function, Statement, last_name, once
 from analyzer.change.vocabulary import LAUNCH_OPTIONS, is_tile
+from analyzer.change.writing import written
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def tile_parameters(launcher: Function, kernel: str) -> frozenset[str]:
     its = launcher.module.functions.get(kernel)
     if its is None:
         return frozenset()
-    constant = {p.arg for p in its.parameters if p.annotation is not None and "constexpr" in ast.unparse(p.annotation)}
+    constant = {p.arg for p in its.parameters if p.annotation is not None and "constexpr" in written(p.annotation)}
     found = set()
     for statement in launcher.statements:
         for call in statement.calls:
@@ -75,9 +76,9 @@ def _resolve(node: ast.expr, view: View) -> Option:
     if isinstance(node, ast.Name):
         values = [value for _, value in view.function.assigned.get(node.id, ())]
         if values:
-            texts = list(dict.fromkeys(ast.unparse(value) for value in values))
+            texts = list(dict.fromkeys(written(value) for value in values))
             return Option(tuple(dict.fromkeys(map(view.key, values))), " | ".join(texts))
-    return Option(view.key(node), ast.unparse(node))
+    return Option(view.key(node), written(node))
 
 
 def _unpacked(node: ast.expr, view: View) -> dict[str, Option]:
@@ -88,7 +89,7 @@ def _unpacked(node: ast.expr, view: View) -> dict[str, Option]:
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             where = f" if {statement.condition}" if statement is not None and statement.conditions else ""
             tests = tuple((holds, view.key(test)) for test, holds in statement.conditions) if statement else ()
-            found[name.value] = Option((view.key(value), tests), ast.unparse(value) + where)
+            found[name.value] = Option((view.key(value), tests), written(value) + where)
 
     def literal(value: ast.expr, statement: Statement | None) -> None:
         if isinstance(value, ast.Dict):
@@ -203,7 +204,7 @@ def strides(view: View) -> Iterator[Fact]:
                 if isinstance(factor, ast.Name) and factor.id in parameters:
                     row = _without_cast(row, function)
                     kind = "stride" if factor.id in its else "size"
-                    detail = {"factor": factor.id, "row": ast.unparse(row)}
+                    detail = {"factor": factor.id, "row": written(row)}
                     yield view.fact("stride", node, view.key(row), kind, detail=detail)
                     break
 
@@ -222,7 +223,7 @@ def stride_arguments(view: View) -> Iterator[Fact]:
             continue
         for name, value in bound_arguments(call, kernel).items():
             kind = "stride" if _is_stride(value) else "size"
-            detail = {"factor": ast.unparse(value), "row": name}
+            detail = {"factor": written(value), "row": name}
             yield view.fact("stride", value, f"{found[0]} {name}", kind, detail=detail)
 
 
@@ -232,5 +233,5 @@ def autotune(function: Function) -> dict[str, str]:
     for decorator in function.node.decorator_list:
         name = last_name(decorator)
         if isinstance(decorator, ast.Call) and (name in ("autotune", "heuristics") or name == "jit"):
-            found[name] = ast.unparse(decorator)
+            found[name] = written(decorator)
     return found

@@ -11,6 +11,7 @@ from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
 from analyzer.change.source import Function, last_name
 from analyzer.change.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES
+from analyzer.change.writing import written
 
 MIRRORED = {"Lt": "Gt", "Gt": "Lt", "LtE": "GtE", "GtE": "LtE"}
 SYMBOLS = {
@@ -147,7 +148,7 @@ def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fa
             or (text and not isinstance(parent, ast.Compare | ast.keyword))
         ):
             return
-        yield _constant(node, parent, view, ast.unparse(node))
+        yield _constant(node, parent, view, written(node))
         return
     if isinstance(node, ast.Attribute) and dtype_of(node) in BYTES and isinstance(node.value, ast.Name):
         if not isinstance(parent, ast.Call | ast.keyword):

@@ -9,6 +9,7 @@ from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, at, make
 from analyzer.change.launches import autotune
 from analyzer.change.source import Function
+from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
 #: What a method is called on: a function of another place has it not, and no caller gives it.
@@ -38,8 +39,8 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
         if (a is None) != (b is None) or (a is not None and alignment.base_key(a) != alignment.head_key(b)):
             detail = {
                 "parameter": q.arg if p.arg == q.arg else alignment.head_name(q.arg),
-                "default_before": ast.unparse(a) if a is not None else "",
-                "default_after": ast.unparse(b) if b is not None else "",
+                "default_before": written(a) if a is not None else "",
+                "default_after": written(b) if b is not None else "",
             }
             yield _edit("default", p, q, base, head, detail)
     if not (x.keys() ^ y.keys()) and [n for n in x] != [n for n in y]:
@@ -62,8 +63,8 @@ def _decorators(base: Function, head: Function) -> Iterator[Edit]:
 
 def _edit(noun: str, p: ast.AST | None, q: ast.AST | None, base: Function, head: Function, detail: dict) -> Edit:
     way = "changed" if p is not None and q is not None else "removed" if q is None else "added"
-    before = ast.unparse(p) if p is not None else ""
-    after = ast.unparse(q) if q is not None else ""
+    before = written(p) if p is not None else ""
+    after = written(q) if q is not None else ""
     sides = [
         Side(function, getattr(node, "lineno", function.line), text)
         for function, node, text in ((base, p, before), (head, q, after))
@@ -79,4 +80,4 @@ def _defaults(function: Function) -> dict[str, ast.expr]:
 
 
 def _constexpr(parameter: ast.arg) -> bool:
-    return parameter.annotation is not None and "constexpr" in ast.unparse(parameter.annotation)
+    return parameter.annotation is not None and "constexpr" in written(parameter.annotation)

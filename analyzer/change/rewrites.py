@@ -21,6 +21,7 @@ from analyzer.change.guards import is_guard
 from analyzer.change.launches import launch_of, stride_parameters, tile_parameters
 from analyzer.change.operations import MESSAGES, operators_of
 from analyzer.change.source import Statement, last_name, root_name
+from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
 #: A statement with more differences than these was written anew.
@@ -103,11 +104,11 @@ def _both(name: str, before: str, after: str) -> dict[str, str]:
 
 def _name(call: ast.Call) -> str:
     launched = launch_of(call)
-    return launched[0] if launched else last_name(call.func) or ast.unparse(call.func)
+    return launched[0] if launched else last_name(call.func) or written(call.func)
 
 
 def _text(node: ast.AST | None) -> str:
-    return "" if node is None else ast.unparse(node)
+    return "" if node is None else written(node)
 
 
 def _cut(text: str) -> str:

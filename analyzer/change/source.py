@@ -11,6 +11,7 @@ from functools import cached_property, wraps
 from typing import TypeVar
 
 from analyzer.change.trim import trimmed
+from analyzer.change.writing import written
 from analyzer.model.base import Text
 
 R = TypeVar("R")
@@ -61,9 +62,9 @@ class Statement:
         """The name or attribute that the statement assigns, empty where there is none or several."""
         node = self.node
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            return ast.unparse(node.targets[0])
+            return written(node.targets[0])
         if isinstance(node, ast.AugAssign | ast.AnnAssign):
-            return ast.unparse(node.target)
+            return written(node.target)
         return ""
 
     @property
@@ -87,7 +88,7 @@ def negated(test: ast.expr) -> ast.expr:
 
 
 def _joinable(test: ast.expr) -> str:
-    text = ast.unparse(test)
+    text = written(test)
     return f"({text})" if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else text
 
 

@@ -17,6 +17,7 @@ from analyzer.change.edits import Side, make
 from analyzer.change.operations import same_but_values
 from analyzer.change.source import Statement
 from analyzer.change.surroundings import Around, clauses, disjuncts, iteration, spelled_out, surroundings
+from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
 #: Kind of surrounding -> noun of its edits, and the name of its text in an edit's detail.
@@ -104,10 +105,10 @@ class _Comparison:
         if isinstance(a, ast.For | ast.AsyncFor):
             if iteration(a, keys[0]) == iteration(b, keys[1]):
                 return None, True
-            detail = {"loop_before": ast.unparse(a.iter), "loop_after": ast.unparse(b.iter)}
+            detail = {"loop_before": written(a.iter), "loop_after": written(b.iter)}
             return self._make("loop-changed", (x, a.iter), (y, b.iter), detail), True
         if isinstance(a, ast.With | ast.AsyncWith):
-            texts = [", ".join(ast.unparse(item.context_expr) for item in node.items) for node in (a, b)]
+            texts = [", ".join(written(item.context_expr) for item in node.items) for node in (a, b)]
             names = [
                 sorted(key(item.context_expr) for item in node.items) for node, key in zip((a, b), keys, strict=True)
             ]
@@ -127,7 +128,7 @@ class _Comparison:
             return None, False  # told by the comparison or the constant
         detail = {
             "form": "if" if isinstance(a, ast.If) else "while",
-            "test_before": ast.unparse(a.test), "test_after": ast.unparse(b.test),
+            "test_before": written(a.test), "test_after": written(b.test),
         }  # fmt: skip
         way = direction(before, after, keys)
         return self._make(f"condition-{way}", (x, a.test), (y, b.test), detail), True

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from analyzer.change.extract import Key
 from analyzer.change.guards import is_guard
 from analyzer.change.source import Function, Statement, negated, once
+from analyzer.change.writing import written
 
 #: What leaves a block, as it is told.
 _EXITS = {ast.Return: "return", ast.Continue: "continue", ast.Break: "break", ast.Raise: "raise"}
@@ -37,24 +38,24 @@ class Around:
     @property
     def written(self) -> str:
         """The test as the code has it."""
-        return ast.unparse(getattr(self.node, "test", self.test))
+        return written(getattr(self.node, "test", self.test))
 
     @property
     def text(self) -> str:
         """As a reader would write it; of a test, what holds where the statement runs."""
         node = self.node
         if isinstance(node, ast.If | ast.While):
-            return ast.unparse(node.test if self.holds else negated(node.test))
+            return written(node.test if self.holds else negated(node.test))
         if isinstance(node, ast.For | ast.AsyncFor):
-            return ast.unparse(node.iter)
+            return written(node.iter)
         if isinstance(node, ast.With | ast.AsyncWith):
-            return ", ".join(ast.unparse(item.context_expr) for item in node.items)
+            return ", ".join(written(item.context_expr) for item in node.items)
         if isinstance(node, ast.Try):
-            caught = ["except" + (f" {ast.unparse(h.type)}" if h.type is not None else "") for h in node.handlers]
+            caught = ["except" + (f" {written(h.type)}" if h.type is not None else "") for h in node.handlers]
             return "; ".join([*caught, *(["finally"] if node.finalbody else [])])
         if isinstance(node, ast.ExceptHandler):
-            return "except" + (f" {ast.unparse(node.type)}" if node.type is not None else "")
-        return ast.unparse(node.pattern) if isinstance(node, ast.match_case) else ""
+            return "except" + (f" {written(node.type)}" if node.type is not None else "")
+        return written(node.pattern) if isinstance(node, ast.match_case) else ""
 
     def clauses(self, key: Key) -> dict[str, tuple[ast.expr, bool] | None]:
         """What it says, in parts that both versions spell alike."""

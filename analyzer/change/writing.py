@@ -1,0 +1,34 @@
+"""An expression as text: as its source has it, or, where it was put together here, in the spelling of its language."""
+
+from __future__ import annotations
+
+import ast
+
+_OPERATORS = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
+    ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+
+
+def written(node: ast.AST) -> str:
+    """Nodes of a C++ source carry their text (`written`); all others are Python."""
+    text = getattr(node, "written", None)
+    if text is not None:
+        return text
+    return _cpp(node) if any(hasattr(one, "written") for one in ast.walk(node)) else ast.unparse(node)
+
+
+def _cpp(node: ast.AST) -> str:
+    """What was put together from nodes of a C++ source: an opposite, a conjunction."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = written(node.operand)
+        simple = isinstance(node.operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        return f"!{inner}" if simple else f"!({inner})"
+    if isinstance(node, ast.BoolOp):
+        joint = " && " if isinstance(node.op, ast.And) else " || "
+        return joint.join(f"({written(v)})" if isinstance(v, ast.BoolOp) else written(v) for v in node.values)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return f"{written(node.left)} {_OPERATORS[type(node.ops[0])]} {written(node.comparators[0])}"
+    if isinstance(node, ast.Tuple | ast.List):
+        return ", ".join(map(written, node.elts))
+    return ast.unparse(node)
