@@ -207,7 +207,7 @@ class _Comparison:
         detail: dict = {name: shown, "form": one.kind, "statements": len(numbers), "guards": len(numbers)}
         if one.leaves:
             detail |= {"form": "exit", "guards": one.leaves}
-        first = self.pairs[numbers[0]]
+        first = min((self.pairs[number] for number in numbers), key=lambda pair: pair[side].index)
         own, other = (first[0], _site(one)), (first[1], None)
         if side == 1:
             own, other = (first[1], _site(one)), (first[0], None)
