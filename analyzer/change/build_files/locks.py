@@ -13,7 +13,7 @@ from analyzer.change.build_files.fact import BuildFact
 NAMES = frozenset({"uv.lock", "poetry.lock", "pdm.lock", "cargo.lock"})
 #: Libraries whose version decides what a kernel computes and how fast: told one by one.
 _APART = re.compile(
-    r"torch(?:vision|audio)?|(?:pytorch-)?triton(?:-[a-z]+)?|numpy|flashinfer(?:-[a-z]+)*|xformers|flash-attn|jax|jaxlib"
+    r"torch(?:vision|audio)?|(?:pytorch-)?triton(?:-[a-z]+)?|numpy|xformers|flash-attn|jax|jaxlib"
     r"|cupy(?:-[a-z0-9-]+)?|nvidia-(?:cublas|cudnn|nccl|cuda-(?:runtime|nvcc))(?:-cu\d+)?|nvidia-cutlass-dsl|cudarc"
 )
 _PACKAGE = re.compile(r"^\[\[package\]\]\s*\nname = \"([^\"\n]+)\"\nversion = \"([^\"\n]+)\"", re.MULTILINE)
