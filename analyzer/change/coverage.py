@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from analyzer.change.category import is_test
 from analyzer.change.sites import COMMON, FILES, Site, Sites, Target
-from analyzer.change.source import Function, Module, parse
+from analyzer.change.source import Function, Module, once, parse
 from analyzer.change.sources import SourcePair
 from analyzer.model.change import Coverage, FileChange
 
@@ -111,6 +111,7 @@ def _outer(function: Function, module: Module) -> Function:
     return module.functions.get(name, function)
 
 
+@once
 def _words(function: Function) -> set[str]:
     """The names that a function's code and parameters (fixtures are named there) hold."""
     node = function.node

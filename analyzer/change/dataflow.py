@@ -12,6 +12,7 @@ import ast
 from dataclasses import replace
 
 from analyzer.change import vocabulary as v
+from analyzer.change.custom_ops import Operator, called_operator, declared, operators
 from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.launches import bound_arguments, launch_of
@@ -216,10 +217,14 @@ class _Run:
         out = keyword(node, "out")
         if out is not None:
             target = self.value(out, env)
-            self.write(target, joined(given).result(), f"{name}(out=)", node)
+            stored = joined([value for place, value in values.items() if place != id(out)])
+            self.write(target, stored.result(), f"{name}(out=)", node)
             return target
         if receiver.any and isinstance(func, ast.Attribute):
             return self.method(name, node, receiver, given)
+        operator = called_operator(func, self.function.module)
+        if operator:
+            return self.project(node, operator, values, operators(self.function.module).get(operator, Operator(None)))
         if launch_of(node) is None and (not name or is_library(func, self.function)):
             return self.library(name, given)
         return self.project(node, name or (launch_of(node) or ("",))[0], values)
@@ -277,8 +282,8 @@ class _Run:
             return self.cast(first, dtype_of(argument(node, 1, "dtype"), self.function) or "")
         return joined(given).result()
 
-    def project(self, node: ast.Call, name: str, values: dict[int, Value]) -> Value:
-        """A call of code that is not a library's. `values`: its arguments', by node."""
+    def project(self, node: ast.Call, name: str, values: dict[int, Value], operator: Operator | None = None) -> Value:
+        """A call of code that is not a library's. `values`: its arguments', by node; `operator`: what torch calls."""
         given = list(values.values())
         everything = joined(given)
         if not everything.any:
@@ -288,20 +293,24 @@ class _Run:
         resolver = self.analysis.resolver
         if resolver is None:
             return everything.result()
-        callee = resolver.resolve(node, self.function)
+        callee = operator.function if operator else resolver.resolve(node, self.function)
         summary = self.analysis.summary(callee, self.depth + 1) if callee is not None else None
         if summary is None:
             self._unknown(everything, name)
             return everything.result()
         bound = {n: values[id(a)] for n, a in bound_arguments(node, callee).items()}
         own = (callee.simple_name,) if callee.is_kernel else ()
-        for write in summary.writes:
+        writes = operator.writes if operator else declared(callee)
+        for parameter in sorted(writes or ()):
+            rounds = [w.rounds for w in summary.writes if w.parameter == parameter]
+            self.written(bound.get(parameter, Value()), name, any(rounds) if rounds else None, node, own)
+        for write in summary.writes if writes is None else ():
             if not write.aliased:
                 continue  # into a copy of the callee's own
             self.written(bound.get(write.parameter, Value()), name, write.rounds, node, own + write.kernels)
         for parameter, dimensions in summary.shapes.items():
             self._shape(bound.get(parameter, Value()), dimensions)
-        for parameter, via, aliased in summary.unresolved:
+        for parameter, via, aliased in summary.unresolved if writes is None else ():
             value = bound.get(parameter, Value())
             self._unknown(value if aliased else replace(value, alias=NONE), via)
         return joined([through(value, parameter, summary.returned) for parameter, value in bound.items()])

@@ -35,6 +35,8 @@ class Fact:
     present: bool = True
     operand: ast.AST | None = None
     detail: dict = field(default_factory=dict)
+    #: Whether it says something only beside its counterpart in the other version.
+    paired: bool = False
 
     @property
     def function(self) -> Function:
@@ -132,6 +134,10 @@ def casts(view: View) -> Iterator[Fact]:
 
 
 def _is_index(view: View, call: ast.Call, operand: ast.expr) -> bool:
+    indices = view.function.subscripts
+    if indices is not None:
+        inside = [node.slice for node in view.statement.nodes if isinstance(node, ast.Subscript)]
+        return view.statement.target() in indices or any(call is one for part in inside for one in ast.walk(part))
     if v.is_index_name(last_name(operand)) or view.op(operand) == "program_id":
         return True
     target = view.statement.target()
@@ -216,7 +222,7 @@ def copies(view: View) -> Iterator[Fact]:
         conditional = bool(view.statement.conditions)
         subject = written(operand)
         size = f"numel({subject})"
-        size += f" × {element_bytes(dtype)} bytes" if element_bytes(dtype) else f" × bytes({subject}.dtype)"
+        size += f" × {_each(dtype, f'{subject}.dtype')}"
         detail = {"subject": subject, "dtype": dtype or f"{subject}.dtype", "size": size, "conditional": conditional}
         if conditional:
             detail["condition"] = view.statement.condition
@@ -270,9 +276,8 @@ def allocations(view: View) -> Iterator[Fact]:
             dtype, dtype_key = f"{written(like)}.dtype", f"dtype of {view.key(like)}"
         else:
             dtype = dtype_key = "default"
-        size, size_key = _size(call, source, view.key)
-        width = element_bytes(dtype)
-        each = f"{width} bytes" if width else f"bytes({dtype})"
+        size, size_key = _size(call, source, view)
+        each = _each(dtype, dtype)
         target = view.statement.target()
         yield view.fact(
             "allocation", call, view.key(ast.parse(target).body[0]) if target else type(view.statement.node).__name__,
@@ -281,19 +286,43 @@ def allocations(view: View) -> Iterator[Fact]:
         )  # fmt: skip
 
 
-def _size(call: ast.Call, source: str, key: Key) -> tuple[str, str]:
+def _each(dtype: str | None, name: str) -> str:
+    """``4 bytes``, ``bytes(x.dtype)`` where the dtype is known by a name alone."""
+    width = element_bytes(dtype)
+    return f"{width} byte{'s' if width != 1 else ''}" if width else f"bytes({name})"
+
+
+def _size(call: ast.Call, source: str, view: View) -> tuple[str, str]:
     """The number of elements as text, and as a key."""
+    key = view.key
     if source == "shape":
         given = call.args or [k.value for k in call.keywords if k.arg == "size"]
         if last_name(call.func) in ("full", "new_full"):
             given = given[:1]
         dims = [d for a in given for d in (a.elts if isinstance(a, ast.Tuple | ast.List) else [a])]
+        if len(dims) == 1 and isinstance(dims[0], ast.Name):  # a name of the shape
+            values = [value for _, value in view.function.assigned.get(dims[0].id, ())]
+            if len(values) == 1 and isinstance(values[0], ast.Tuple | ast.List):
+                dims = values[0].elts
+            elif len(values) == 1 and isinstance(values[0], ast.Attribute) and values[0].attr == "shape":
+                dims = values
         if len(dims) == 1 and isinstance(dims[0], ast.Attribute) and dims[0].attr == "shape":
             return f"numel({written(dims[0].value)})", "like " + key(dims[0].value)
-        return " × ".join(map(written, dims)) or "1", " ".join(map(key, dims))
+        return " × ".join(map(_dimension, dims)) or "1", " ".join(map(key, dims))
     if not call.args:
         return "?", "?"
+    if source == "data" and isinstance(call.args[0], ast.Constant):
+        return "1", "1"  # one number
     return f"numel({written(call.args[0])})", f"{source} {key(call.args[0])}"
+
+
+def _dimension(node: ast.expr) -> str:
+    """One factor of a size: a sum in brackets, several dimensions as their product."""
+    if isinstance(node, ast.Starred):
+        return f"prod({written(node.value)})"
+    bare = isinstance(node, ast.Name | ast.Attribute | ast.Constant | ast.Call | ast.Subscript)
+    product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+    return written(node) if bare or product else f"({written(node)})"
 
 
 def masks(view: View) -> Iterator[Fact]:

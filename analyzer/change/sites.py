@@ -149,6 +149,7 @@ class _Reader:
         self.targets = {(target.path, target.qualified): target for target in targets}
         self.names = {target.name for target in targets if not COMMON.fullmatch(target.name)}
         self.classes = {target.owner for target in targets if COMMON.fullmatch(target.name)}
+        self.classes |= {local for local, dotted in module.imports.items() if dotted.split(".")[-1] in self.classes}
         self.names |= {local for local, dotted in module.imports.items() if dotted.split(".")[-1] in self.names}
         self.instances = self._instances() if self.classes else frozenset()
 

@@ -167,7 +167,7 @@ def test_instances_that_are_called(repository):
     """An instance of a torch module runs its ``forward``; a class that is called runs its ``__init__``."""
     layer = "from torch import nn\nclass Layer(nn.Module):\n    def __init__(self): pass\n"
     layer += "    def forward(self, x): return x\n"
-    user = "from layer import Layer\nclass M:\n    def __init__(self):\n        self.first = Layer()\n"
+    user = "from layer import Layer as L\nclass M:\n    def __init__(self):\n        self.first = L()\n"
     user += "    def go(self, other):\n        other(1)\n        return self.first(1)\n"
     repository.commit({"layer.py": layer, "user.py": user})
     assert found(repository, changed("layer.py", "Layer.__init__", "Layer.forward", kind="method")) == [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.change.dataflow import Analysis
+from analyzer.change.facts import file_facts
 from analyzer.change.resolve import Resolver
 from analyzer.change.source import parse
 
@@ -105,3 +106,52 @@ def test_recursion_ends():
     """Functions that call each other are looked at once."""
     text = "def f(x: torch.Tensor):\n    g(x)\n\n\ndef g(x: torch.Tensor):\n    f(x)\n    x.zero_()\n"
     assert [w.via for w in summary(text, "f").writes] == ["g"]
+
+
+OP = "def impl(x: torch.Tensor, y: torch.Tensor) -> None:\n    x.mul_(y)\n    y.zero_()\n\n\n"
+RUN = "def f(a: torch.Tensor, b: torch.Tensor):\n    {}(a, b)\n"
+
+
+@pytest.mark.parametrize(
+    "text, written, unknown",
+    [
+        (OP + "register(op_name='go', op_func=impl, mutates_args=['x'])\n" + RUN.format("torch.ops.mine.go"), "a", ""),
+        (OP + "register(op_name='go', op_func=impl, mutates_args=[])\n" + RUN.format("torch.ops.mine.go"), "", ""),
+        (OP + "register(op_name='go', op_func=impl)\n" + RUN.format("torch.ops.mine.go.default"), "ab", ""),
+        ("@torch.library.custom_op('mine::go', mutates_args=('x',))\n" + OP + RUN.format("impl"), "a", ""),
+        ("@torch.library.custom_op('mine::go', mutates_args=('x',))\n" + OP + RUN.format("torch.ops.mine.go"), "a", ""),
+        ("@torch.library.custom_op('mine::go', mutates_args='unknown')\n" + OP + RUN.format("impl"), "ab", ""),
+        (RUN.format("torch.ops.mine.go"), "", "ab"),
+    ],
+)
+def test_operators_write_what_they_declare(text, written, unknown):
+    """``mutates_args`` says what is written; without it the body does; an operator of elsewhere is not known."""
+    found = summary(text, "f")
+    assert "".join(sorted({w.parameter for w in found.writes if w.aliased})) == written
+    assert "".join(sorted({parameter for parameter, _, _ in found.unresolved})) == unknown
+
+
+def test_an_output_is_no_operand():
+    """What goes into ``out=`` is rounded by it only where it is among the operands."""
+    found = summary("def f(x: torch.Tensor, y: torch.Tensor):\n    torch.mul(y, 2, out=x)\n", "f")
+    assert [(w.parameter, w.rounds) for w in found.writes] == [("x", False)]
+    found = summary("def f(x: torch.Tensor):\n    torch.mul(x, 2, out=x)\n", "f")
+    assert [(w.parameter, w.rounds) for w in found.writes] == [("x", True)]
+
+
+@pytest.mark.parametrize(
+    "shape, size",
+    [
+        ("n, 1 + m", "n × (1 + m) × 4 bytes"),
+        ("(n, 2 * m)", "n × 2 * m × 4 bytes"),
+        ("n, *x.shape[1:]", "n × prod(x.shape[1:]) × 4 bytes"),
+        ("x.shape", "numel(x) × 4 bytes"),
+        ("its", "n × m × 4 bytes"),
+    ],
+)
+def test_a_size_is_a_product(shape, size):
+    """Dimensions are multiplied as they are: a sum stays one, a name of a shape is what it was given."""
+    head = f"def f(x, n, m):\n    its = (n, m)\n    return torch.empty({shape}, dtype=torch.float32)\n"
+    base = "def f(x, n, m):\n    its = (n, m)\n    return None\n"
+    (edit,) = [e for e in file_facts("code.py", HEAD + base, HEAD + head).edits if e.kind == "allocation-added"]
+    assert edit.detail["size"] == size
