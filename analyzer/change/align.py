@@ -46,6 +46,7 @@ def _template(node: ast.AST) -> list[str]:
         kept = [""]
         _write(node, kept)
         node._template = kept
+        spend(10 * len(kept))
     return kept
 
 
@@ -57,7 +58,6 @@ def _write(node: ast.AST, out: list[str]) -> None:
     elif isinstance(node, ast.Constant):
         out[-1] += repr(node.value)
     else:
-        spend(10)
         out[-1] += "(" + type(node).__name__
         for field in _fields(type(node)):
             value = getattr(node, field, None)
@@ -294,7 +294,11 @@ class Alignment:
 
     @cached_property
     def head_shapes(self) -> list[str]:
-        return [shape(s, self.head_name) for s in self.head_statements]
+        if any(self._canonical):
+            return [shape(s, self.head_name) for s in self.head_statements]
+        known = dict(zip((s.source for s in self.base_statements), self.base_shapes, strict=True))
+        known.pop((), None)
+        return [known.get(s.source) or shape(s, self.head_name) for s in self.head_statements]
 
     @cached_property
     def equal(self) -> list[tuple[int, int]]:
@@ -363,18 +367,20 @@ class Alignment:
 
     @cached_property
     def lone(self) -> tuple[dict[str, ast.expr], dict[str, ast.expr]]:
-        """For each side, the locals that the other has not and that are bound once, with what they hold."""
+        """For each side, the locals that the other has not and that hold one thing wherever they are bound."""
         known = [
             {rename(name) for f in functions for name in f.locals}
             for functions, rename in ((self.base, self.base_name), (self.head, self.head_name))
         ]
         found: tuple[dict[str, ast.expr], dict[str, ast.expr]] = ({}, {})
-        for side, (functions, rename) in enumerate(((self.base, self.base_name), (self.head, self.head_name))):
+        sides = ((self.base, self.base_name, self.base_key), (self.head, self.head_name, self.head_key))
+        for side, (functions, rename, key) in enumerate(sides):
             for f in functions:
                 parameters = {p.arg for p in f.parameters}
                 for name, values in f.assigned.items():
-                    if len(values) == 1 and name not in parameters and rename(name) not in known[1 - side]:
-                        found[side][name] = values[0][1]
+                    if name not in parameters and rename(name) not in known[1 - side]:
+                        if len(values) == 1 or len({key(value) for _, value in values}) == 1:
+                            found[side][name] = values[0][1]
         return found
 
     @cached_property

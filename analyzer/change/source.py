@@ -32,6 +32,12 @@ def nodes_of(part: ast.AST) -> list[ast.AST]:
     return found
 
 
+class Block(ast.stmt):
+    """Statements in braces of their own (C++); what surrounds it surrounds them."""
+
+    _fields = ("body",)
+
+
 @dataclass(frozen=True, eq=False)
 class Statement:
     """A simple statement, or the header of a compound one; `parts` are its own expressions.
@@ -54,6 +60,15 @@ class Statement:
         """All nodes of the statement's own expressions; a comprehension's or lambda's included."""
         return tuple(node for part in self.parts for node in nodes_of(part))
 
+    @property
+    def source(self) -> tuple:
+        """Where in its lines the statement stands, and the lines: the same tells the same structure; () is no answer."""
+        last = self.parts[-1]
+        if not all(hasattr(part, "end_lineno") for part in self.parts):
+            return ()
+        lines = self.function.module.lines[self.line - 1 : last.end_lineno]
+        return type(self.node), self.node.col_offset, last.end_col_offset, *lines
+
     @cached_property
     def calls(self) -> tuple[ast.Call, ...]:
         return tuple(node for node in self.nodes if isinstance(node, ast.Call))
@@ -69,7 +84,10 @@ class Statement:
 
     @property
     def condition(self) -> str:
-        return " and ".join(_joinable(test if holds else negated(test)) for test, holds in self.conditions)
+        tests = [test if holds else negated(test) for test, holds in self.conditions]
+        if self.function.module.language != "python" and tests:
+            return written(ast.BoolOp(ast.And(), tests))
+        return " and ".join(map(_joinable, tests))
 
 
 #: Comparisons of plain values and identities, with their opposites.
@@ -104,6 +122,21 @@ class Function:
     @property
     def path(self) -> str:
         return self.module.path
+
+    @property
+    def key(self) -> str:
+        """What the function is known by in its file."""
+        return self.name
+
+    @property
+    def header(self) -> str:
+        """``def name(parameters)`` without annotations."""
+        return f"def {self.simple_name}({', '.join(p.arg for p in self.parameters)})"
+
+    @property
+    def subscripts(self) -> frozenset[str] | None:
+        """Names whose values are used as an index; None where an index is not told from the code (Python)."""
+        return None
 
     @property
     def simple_name(self) -> str:
@@ -191,6 +224,9 @@ class Module:
     tree: ast.Module = field(default_factory=lambda: ast.Module(body=[], type_ignores=[]))
     notes: tuple[Text, ...] = ()
     partial: bool = False
+    language = "python"
+    #: What a reader has to know of the edits that are told.
+    remarks: tuple[Text, ...] = ()
 
     @cached_property
     def whole(self) -> Module:
@@ -452,6 +488,9 @@ def _flatten(function: Function, body: list[ast.stmt], conditions: tuple, found:
             continue
         if isinstance(node, FunctionNode | ast.ClassDef):
             continue  # a function of its own
+        if isinstance(node, Block):
+            _flatten(function, node.body, conditions, found)
+            continue
         blocks = _blocks(node)
         found.append(Statement(len(found), node, _header(node), conditions, function))
         if isinstance(node, ast.Try):
