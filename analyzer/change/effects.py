@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from analyzer.change.align import Alignment
@@ -100,6 +100,8 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
         added = own is y
         groups: dict[tuple[Function, str], list[tuple[Function, Write]]] = defaultdict(list)
         for name, sites in own.items():
+            if name not in _parameters(others, rename_other):
+                continue  # an argument that only this side takes was not spared by the other
             if _unknown(name, others, rename_other) - _unknown(name, mine, rename):
                 continue  # what the other side does to it cannot be told
             known = {write.via for _, write in other.get(name, ())} | _handed(name, others, rename_other)
@@ -129,6 +131,10 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
             else:
                 edits.append(make("in-place-removed", own_side, other_side, detail))
     return edits
+
+
+def _parameters(functions: Iterable[Function], rename) -> set[str]:
+    return {rename(parameter.arg) for function in functions for parameter in function.parameters}
 
 
 def _copied_when(function: Function, parameter: str) -> str:
@@ -183,13 +189,24 @@ def _returned(alignment: Alignment, before: dict[Function, Summary], after: dict
     edits = []
     unknown_x = {name for name in y if _unknown(name, {base: before[base]}, alignment.base_name)}
     unknown_y = {name for name in x if _unknown(name, {head: after[head]}, alignment.head_name)}
-    for name in sorted(y.keys() - x.keys() - unknown_x):
-        site = at(head, dict(after[head].returns)[y[name]])
-        edits.append(make(appeared("alias-returned"), Side(base), site, {"parameter": y[name]}))
-    for name in sorted(x.keys() - y.keys() - unknown_y):
-        site = at(base, dict(before[base].returns)[x[name]])
-        edits.append(make("alias-returned-removed", site, Side(head), {"parameter": x[name]}))
+    shared = _parameters([base], alignment.base_name) & _parameters([head], alignment.head_name)
+    for name in sorted((y.keys() - x.keys() - unknown_x) & shared):
+        site, detail = _handed_back(head, after[head], y[name])
+        edits.append(make(appeared("alias-returned"), Side(base), site, detail))
+    for name in sorted((x.keys() - y.keys() - unknown_y) & shared):
+        site, detail = _handed_back(base, before[base], x[name])
+        edits.append(make("alias-returned-removed", site, Side(head), detail))
     return edits
+
+
+def _handed_back(function: Function, summary: Summary, parameter: str) -> tuple[Side, dict]:
+    """Where a parameter is returned, and under which tests if it is under some wherever it is."""
+    found = [node for name, node in summary.returns if name == parameter]
+    detail = {"parameter": parameter}
+    conditions = [s.condition for s in function.statements if any(s.node is node for node in found)]
+    if len(found) == len(conditions) == 1 and conditions[0]:
+        detail["condition"] = conditions[0]
+    return at(function, found[0]), detail
 
 
 def _round_trips(alignment: Alignment, before: dict[Function, Summary], after: dict[Function, Summary]) -> list[Edit]:

@@ -155,3 +155,27 @@ def test_a_size_is_a_product(shape, size):
     base = "def f(x, n, m):\n    its = (n, m)\n    return None\n"
     (edit,) = [e for e in file_facts("code.py", HEAD + base, HEAD + head).edits if e.kind == "allocation-added"]
     assert edit.detail["size"] == size
+
+
+@pytest.mark.parametrize(
+    "base, head, kinds",
+    [
+        ("x", "x, out=None", []),
+        ("x, out=None", "x, out=None", ["alias-returned-introduced", "in-place-introduced"]),
+    ],
+)
+def test_a_new_output_argument_was_never_spared(base, head, kinds):
+    """An argument that only one side takes was not spared by the other: no edit."""
+    before = f"def f({base}):\n    y = x.exp()\n    return y\n"
+    after = f"def f({head}):\n    y = x.exp()\n    torch.exp(x, out=out)\n    out.mul_(2)\n    return out\n"
+    edits = file_facts("code.py", HEAD + before, HEAD + after).edits
+    found = [e.kind for e in edits if e.kind.startswith(("in-place", "alias"))]
+    assert sorted(set(found)) == kinds
+
+
+def test_an_alias_that_is_returned_under_a_test():
+    """Where a parameter is handed back in one place under a test, the edit says under which."""
+    before = "def f(x: torch.Tensor, n):\n    x = x.clone()\n    return x\n"
+    after = "def f(x: torch.Tensor, n):\n    if n == 0:\n        return x\n    x = x.clone()\n    return x\n"
+    (edit,) = [e for e in file_facts("code.py", HEAD + before, HEAD + after).edits if e.kind.startswith("alias")]
+    assert (edit.kind, edit.detail) == ("alias-returned-introduced", {"parameter": "x", "condition": "n == 0"})
