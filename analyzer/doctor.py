@@ -85,7 +85,7 @@ def _isolation() -> list[Finding]:
         "no network": isolation.network_namespace,
         "another user": isolation.other_user,
     }
-    missing = "; ".join(isolation.missing)
+    missing = "; ".join(getattr(one, "en", one) for one in isolation.missing)
     return [
         Finding(f"isolation: {name}", has, "" if has else missing or "not possible here") for name, has in parts.items()
     ]

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from analyzer.model.base import Text
 from analyzer.model.evidence import Isolation
 
 #: The user and group of a child that root starts: nobody's numbers on most systems.
@@ -32,15 +33,16 @@ def capabilities(interpreter: str = sys.executable, readable: tuple[Path, ...] =
     missing = []
     process = _reason_against(namespaces(process=True, network=False))
     if process:
-        missing.append(f"no process namespace ({process})")
+        missing.append(Text(en=f"no process namespace ({process})", zh=f"没有独立的进程命名空间（{process}）"))
     network = process or _reason_against(namespaces(process=True, network=True))
     if network:
-        missing.append(f"no network namespace ({network})")
+        missing.append(Text(en=f"no network namespace ({network})", zh=f"没有独立的网络命名空间（{network}）"))
     user = _reason_against_user(interpreter, readable)
     if user:
-        missing.append(f"the same user ({user})")
+        missing.append(Text(en=f"the same user ({user})", zh=f"用户相同（{user}）"))
     if not Path("/proc/self/stat").exists():
-        missing.append("no limit of memory and processes (there is no /proc)")
+        en, zh = "no limit of memory and processes (there is no /proc)", "内存与进程数不受限制（没有 /proc）"
+        missing.append(Text(en=en, zh=zh))
     return Isolation(
         pid_namespace=not process, network_namespace=not network, other_user=not user, missing=tuple(missing)
     )

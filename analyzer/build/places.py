@@ -12,6 +12,7 @@ from typing import Literal
 from analyzer.build.slices import cut
 from analyzer.build.workers import Place, Result, Worker
 from analyzer.bundle import Bundle
+from analyzer.model.base import Text
 from analyzer.model.evidence import Isolation
 from analyzer.model.plan import Probe
 from analyzer.profiles import Profile
@@ -88,9 +89,10 @@ class Workspace:
             folder = self.folder / "workers" / f"{self._serial}-{revision}"
         return Worker(place, folder)
 
-    def bridges(self) -> tuple[str, ...]:
+    def bridges(self) -> tuple[Text, ...]:
         """What stood in for missing parts, over all that ran."""
-        slices = [f"slice: {name} replaced" for place, _ in self._places.values() for name in place.bridges]
+        replaced = dict.fromkeys(name for place, _ in self._places.values() for name in place.bridges)
+        slices = [Text(en=f"slice: {name} replaced", zh=f"切片：替换了 {name}") for name in replaced]
         loaded = [bridge for worker in self._workers.values() for bridge in worker.bridges]
         return tuple(dict.fromkeys((*loaded, *slices)))
 

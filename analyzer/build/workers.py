@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from analyzer.build.plain import open_plain
 from analyzer.build.process import Child, ChildEnded, Limits
+from analyzer.model.base import Text
 from analyzer.model.evidence import Isolation
 from analyzer.model.plan import Probe
 
@@ -62,7 +63,7 @@ class Worker:
 
     def __init__(self, place: Place, folder: Path) -> None:
         self.place, self.folder = place, folder
-        self.bridges: tuple[str, ...] = ()
+        self.bridges: tuple[Text, ...] = ()
         self._child: Child | None = None
         self._count = self._offset = 0
         folder.mkdir(parents=True)
@@ -124,7 +125,7 @@ class Worker:
             writable=[self.folder],
         )
         loaded = self._ask({"step": "load", "probe": probe.model_dump(mode="json"), "seed": seed}, IMPORT_SECONDS)
-        self.bridges = tuple(str(bridge) for bridge in loaded.data.get("bridges", ()))
+        self.bridges = tuple(_remark(bridge) for bridge in loaded.data.get("bridges", ()))
         return None if loaded.ok else loaded
 
     def _environment(self) -> dict[str, str]:
@@ -198,6 +199,12 @@ class Worker:
             return Result(failure="out-of-memory", error="the process was ended at its memory limit")
         how = f"signal {ended.signal_name}" if ended.kind == "signal" else f"exit status {ended.code}"
         return Result(failure="crash", error=f"the process died: {how}")
+
+
+def _remark(said: object) -> Text:
+    """What a child says that it bridged, in both languages; what is no pair of texts is taken as it is."""
+    pair = said if isinstance(said, list) and len(said) == 2 else [said, said]
+    return Text(en=str(pair[0]), zh=str(pair[1]))
 
 
 def _result(record: dict[str, Any]) -> Result:

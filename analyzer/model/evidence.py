@@ -51,13 +51,17 @@ class Environment(Record):
     platform: str = ""
 
 
+#: A remark in both languages; one of a recording made before there were two is a plain string.
+Remark = Text | str
+
+
 class Isolation(Record):
     """What kept the code under test apart; `missing` says what could not be had and why."""
 
     pid_namespace: bool = False
     network_namespace: bool = False
     other_user: bool = False
-    missing: tuple[str, ...] = ()
+    missing: tuple[Remark, ...] = ()
 
 
 class Resources(Record):
@@ -137,7 +141,7 @@ class Evidence(Document):
     bundle: str
     environment: Environment = Environment()
     isolation: Isolation = Isolation()
-    bridges: tuple[str, ...] = ()
+    bridges: tuple[Remark, ...] = ()
     builds: tuple[Build, ...] = ()
     checks: tuple[Check, ...] = ()
     not_measured: tuple[Text, ...] = ()

@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 
-def prepare(job: dict[str, Any]) -> list[str]:
-    """Put the tree on the import path and bridge what the environment lacks; returns the bridges by name."""
+def prepare(job: dict[str, Any]) -> list[tuple[str, str]]:
+    """Put the tree on the import path and bridge what the environment lacks; says in English and Chinese how."""
     tree = Path(job["tree"])
     bridges = []
     sys.path.insert(0, str(tree))
@@ -25,7 +25,8 @@ def prepare(job: dict[str, Any]) -> list[str]:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
             sys.path.append(str(site))
-            bridges.append(f"distribution metadata of {name} {version} (not installed)")
+            en = f"distribution metadata of {name} {version} (not installed)"
+            bridges.append((en, f"{name} {version} 的发行元数据（未安装）"))
     if job["mode"] == "package" and job.get("python"):
         bridges += getattr(profile(), "bridge", lambda job: [])(job)
     return bridges

@@ -26,7 +26,7 @@ class Session:
 
     def __init__(self, job: dict[str, Any], beat: Callable[[str], None]) -> None:
         self.job, self.tree, self.out = job, str(job["tree"]), Path(job["out"])
-        self._bridges: list[str] | None = None
+        self._bridges: list[tuple[str, str]] | None = None
         self._called = False
         self._fake: launches.FakeCuda | None = None
         self._prepared: dict[str, Any] = {}

@@ -18,19 +18,26 @@ import torch
 _EXTENSIONS = ("vllm._C", "vllm._C_stable_libtorch", "vllm._moe_C", "vllm._moe_C_stable_libtorch", "vllm._rocm_C")
 
 
-def bridge(job: dict[str, Any]) -> list[str]:
-    """Make the revision importable without its compiled extensions and optional packages; says what was bridged."""
+def bridge(job: dict[str, Any]) -> list[tuple[str, str]]:
+    """Make the revision importable without its compiled extensions and optional packages.
+
+    Says what was bridged, in English and Chinese.
+    """
     bridges = []
     absent = [name for name in _EXTENSIONS if not _importable(name)]
     for name in absent:
         sys.modules[name] = types.ModuleType(name)
     if absent:
-        bridges.append("compiled extensions absent: empty modules in place of " + ", ".join(absent))
+        names = ", ".join(absent)
+        bridges.append(
+            (f"compiled extensions absent: empty modules in place of {names}", f"缺少编译扩展：以空模块代替 {names}")
+        )
     if not _importable("flashinfer"):
         sampler = importlib.import_module("vllm.v1.sample.ops.topk_topp_sampler")
         if hasattr(sampler, "flashinfer_sampler_supported"):
             sampler.flashinfer_sampler_supported = lambda: False
-            bridges.append("FlashInfer absent: flashinfer_sampler_supported answers False")
+            said = "flashinfer_sampler_supported"
+            bridges.append((f"FlashInfer absent: {said} answers False", f"缺少 FlashInfer：{said} 返回 False"))
     if job["device"] == "cpu":
         bridges += _without_gpu()
     bridges += _without_unified_addressing()
@@ -44,15 +51,15 @@ def _importable(name: str) -> bool:
         return False
 
 
-def _without_gpu() -> list[str]:
+def _without_gpu() -> list[tuple[str, str]]:
     platform_utils = importlib.import_module("vllm.utils.platform_utils")
     platform_utils.num_compute_units = lambda *_: 132
     kernels = importlib.import_module("vllm.v1.sample.ops.topk_topp_triton")
     kernels.num_compute_units = platform_utils.num_compute_units
-    return ["no GPU: 132 compute units assumed"]
+    return [("no GPU: 132 compute units assumed", "没有 GPU：假定有 132 个计算单元")]
 
 
-def _without_unified_addressing() -> list[str]:
+def _without_unified_addressing() -> list[tuple[str, str]]:
     """Copies on the device in place of host memory that the device reads: needs the compiled extension."""
     try:
         buffers = importlib.import_module("vllm.v1.worker.gpu.buffer_utils")
@@ -69,7 +76,8 @@ def _without_unified_addressing() -> list[str]:
             return self.cpu.to("cuda" if torch.cuda.is_available() else "cpu")
 
     buffers.UvaBuffer = CopiedBuffer
-    return ["unified virtual addressing: device copies in place of UVA buffers"]
+    en = "unified virtual addressing: device copies in place of UVA buffers"
+    return [(en, "统一虚拟寻址：以设备副本代替 UVA 缓冲区")]
 
 
 def sampler_apply_sampling_params(sampler_class: Any, case: Any) -> Any:

@@ -153,7 +153,7 @@ def test_capabilities_say_what_is_missing_and_why(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     found = capabilities.__wrapped__(sys.executable)
     assert not (found.pid_namespace or found.network_namespace or found.other_user)
-    told = "\n".join(found.missing)
+    told = "\n".join(remark.en for remark in found.missing)
     assert "no process namespace (unshare is not installed" in told and "no network namespace (unshare" in told
     assert "the same user (" in told
 
@@ -166,7 +166,7 @@ def test_every_capability_is_had_or_missing_with_a_reason():
         (found.network_namespace, "no network namespace ("),
         (found.other_user, "the same user ("),
     ):
-        assert had != any(line.startswith(name) and len(line) > len(name) for line in found.missing)
+        assert had != any(one.en.startswith(name) and len(one.en) > len(name) for one in found.missing)
 
 
 def test_a_closed_folder_on_the_way_is_named(tmp_path):

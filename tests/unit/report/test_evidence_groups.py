@@ -1,8 +1,9 @@
 """What differs is a row; what passed or did not run is a line."""
 
-from analyzer.model.base import Text
-from analyzer.model.evidence import Check, Evidence, Specialization
+from analyzer.model.base import Text, load
+from analyzer.model.evidence import Check, Evidence, Isolation, Specialization
 from analyzer.report.evidence import not_run, passed, rows
+from analyzer.report.phrases import spoken
 
 WHY = Text(en="needs a GPU", zh="需要 GPU")
 
@@ -36,6 +37,18 @@ def test_failures_come_first_and_passes_are_lines() -> None:
     ]
     assert [(group.probe, group.checks) for group in passed(evidence)] == [("apply", "mutation (bf16, fp32)")]
     assert [(g.probe, g.checks, g.reason) for g in not_run(evidence)] == [("apply", "latency (bf16), hang (bf16)", WHY)]
+
+
+def test_remarks_speak_the_report_s_language() -> None:
+    """Bridges and what isolation lacks are told in the report's language; a recording's plain string stays as it is."""
+    remark = Text(en="no GPU assumed", zh="假定没有 GPU")
+    isolation = Isolation(missing=(Text(en="the same user (root)", zh="用户相同（root）"), "an older remark"))
+    evidence = Evidence(bundle="0" * 64, bridges=(remark, "an older bridge"), isolation=isolation)
+    read = load(Evidence, evidence.model_dump_json(), "evidence")
+    assert read == evidence
+    shown = spoken(read.model_dump(), "zh")
+    assert shown["bridges"] == ["假定没有 GPU", "an older bridge"]
+    assert shown["isolation"]["missing"] == ["用户相同（root）", "an older remark"]
 
 
 def test_no_evidence_has_no_rows() -> None:
