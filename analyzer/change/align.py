@@ -378,9 +378,10 @@ class Alignment:
             for f in functions:
                 parameters = {p.arg for p in f.parameters}
                 for name, values in f.assigned.items():
-                    if name not in parameters and rename(name) not in known[1 - side]:
-                        if len(values) == 1 or len({key(value) for _, value in values}) == 1:
-                            found[side][name] = values[0][1]
+                    if name in parameters or rename(name) in known[1 - side]:
+                        continue
+                    if len(values) == 1 or len({key(value) for _, value in values}) == 1:
+                        found[side][name] = values[0][1]
         return found
 
     @cached_property

@@ -16,7 +16,7 @@ def global_state(view: View) -> Iterator[Fact]:
     node = view.statement.node
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     for target in targets:
-        text = ast.unparse(target) if _is_shared(target, view.function) else ""
+        text = ast.unparse(target) if is_shared(target, view.function) else ""
         if text:
             detail = {"target": text, "value": ast.unparse(node.value)[:100]}
             yield view.fact("global-state", target, view.key(target), "", detail=detail)
@@ -27,7 +27,8 @@ def global_state(view: View) -> Iterator[Fact]:
             yield view.fact("global-state", call, view.key(call.func), "", detail=detail)
 
 
-def _is_shared(target: ast.expr, function: Function) -> bool:
+def is_shared(target: ast.expr, function: Function) -> bool:
+    """Whether a target is state of the whole process: an attribute of an imported module, a global."""
     if isinstance(target, ast.Name):
         return target.id in _declared(function)
     root = root_name(target)

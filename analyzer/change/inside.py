@@ -13,6 +13,7 @@ from analyzer.change.global_state import global_state
 from analyzer.change.order import order_edits
 from analyzer.change.parameters import signature_edits
 from analyzer.change.rewrites import rewrites
+from analyzer.change.statements import statement_edits
 from analyzer.change.structure import structure
 from analyzer.model.change import Edit
 
@@ -30,7 +31,7 @@ def alignment_edits(alignment: Alignment) -> list[Edit]:
     edits += signature_edits(alignment)
     around = structure(alignment)
     edits += [*around.edits, *order_edits(alignment), *decorator_edits(alignment)]
-    edits += rewrites(alignment, around.told)
+    edits += [*rewrites(alignment, around.told), *statement_edits(alignment)]
     return edits + _matched(alignment.differing(around.told | alignment.weak), operations.EXTRACTORS, alignment.touched)
 
 

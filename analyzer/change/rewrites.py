@@ -75,7 +75,7 @@ def _edits(x: Statement, y: Statement, found: list[Difference]) -> Iterator[Edit
         noun = "result" if isinstance(x.node, ast.Return) else "value"
         found = [Difference(noun, *ends)]
     for one in found:
-        texts = [_cut(text) for text in one.texts or map(_text, (one.base, one.head))]
+        texts = _cut(*(one.texts or map(_text, (one.base, one.head))))
         way = "added" if one.base is None else "removed" if one.head is None else "changed"
         detail: dict = {"target": x.target() if x.target() == y.target() else ""} if one.noun == "value" else {}
         if one.noun == "argument":
@@ -83,7 +83,7 @@ def _edits(x: Statement, y: Statement, found: list[Difference]) -> Iterator[Edit
         if one.noun == "operator":
             detail = {f"operator_{side}": _name(call) for side, call in (("before", one.base), ("after", one.head))}
             operands = [e.args[0] if e.args else getattr(e.func, "value", e) for e in (one.base, one.head)]
-            detail |= _both("operand", *(_cut(_text(operand)) for operand in operands))
+            detail |= _both("operand", *_cut(*map(_text, operands)))
         elif way == "changed":
             name = one.noun if one.noun in ("result", "exception") else "value"
             detail |= {f"{name}_before": texts[0], f"{name}_after": texts[1]}
@@ -111,8 +111,14 @@ def _text(node: ast.AST | None) -> str:
     return "" if node is None else written(node)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 100 else text[:97] + "..."
+def _cut(before: str, after: str) -> list[str]:
+    """Both texts, of a readable length; long ones from shortly before where they differ."""
+    same = next(
+        (n for n, (x, y) in enumerate(zip(before, after, strict=False)) if x != y), min(len(before), len(after))
+    )
+    start = max(same - 30, 0) if max(len(before), len(after)) > 100 else 0
+    shown = [("..." if start else "") + text[start:] if text else "" for text in (before, after)]
+    return [text if len(text) <= 100 else text[:97] + "..." for text in shown]
 
 
 class _Pair:
@@ -138,14 +144,29 @@ class _Pair:
             if all(kinds) and not self._same(*kinds):
                 yield Difference("exception", *kinds)
         elif isinstance(a, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            same_target = self.alignment.base_name(self.x.target()) == self.alignment.head_name(self.y.target())
             targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in (a, b)]
             for one, two in zip(*targets, strict=False):
                 if isinstance(one, ast.Subscript) and isinstance(two, ast.Subscript):
                     yield from self._walk(one, two, Difference("value", one, two))
             if a.value is not None and b.value is not None:
-                yield from self._walk(a.value, b.value, Difference("value", a.value, b.value))
+                for one in self._walk(a.value, b.value, Difference("value", a.value, b.value)):
+                    if same_target or one.noun != "value":
+                        yield one
         elif isinstance(a, ast.Expr):
-            yield from self._walk(a.value, b.value, Difference("value", a.value, b.value))
+            for one in self._walk(a.value, b.value, Difference("value", a.value, b.value)):
+                if one.noun != "value" or self._same_arguments(one.base, one.head):
+                    yield one
+
+    def _same_arguments(self, a: ast.AST | None, b: ast.AST | None) -> bool:
+        """Whether another function is called with what this one was called with."""
+        if not (isinstance(a, ast.Call) and isinstance(b, ast.Call)):
+            return a is not self.x.node.value and b is not self.y.node.value
+        given = [
+            [*map(key, e.args), *(f"{k.arg}={key(k.value)}" for k in e.keywords)]
+            for e, key in zip((a, b), self.keys, strict=True)
+        ]
+        return bool(given[0]) and given[0] == given[1]
 
     def _returned(self, a: ast.expr | None, b: ast.expr | None) -> Iterator[Difference]:
         if a is None and b is None:

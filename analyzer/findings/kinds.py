@@ -26,7 +26,7 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {
     },
     **{noun: ("added", "removed", "changed", "widened", "narrowed") for noun in ("guard", "condition")},
     "loop": ("added", "removed", "changed"),
-    "global-state": ("added", "removed"),
+    **{noun: ("added", "removed") for noun in ("global-state", "statement")},
     "in-place": ("introduced", "removed"),
     "alias-returned": ("introduced", "removed"),
     "low-precision-round-trip": ("introduced", "removed"),

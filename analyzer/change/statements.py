@@ -1,0 +1,81 @@
+"""Statements with an effect that only one side has: what is called for its effect, stored, or set on an object.
+
+A run of them is one edit, told by its first statement. New locals have no effect by themselves, and what another edit
+tells (guards, barriers, draws, writes of global state) is left to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzer.change import vocabulary as v
+from analyzer.change.align import Alignment
+from analyzer.change.edits import Side, make
+from analyzer.change.global_state import is_shared
+from analyzer.change.launches import tile_statements
+from analyzer.change.operations import MESSAGES
+from analyzer.change.source import Statement, last_name
+from analyzer.model.change import Edit
+
+#: Calls that other edits tell, or that change nothing that is computed.
+_ELSEWHERE = (
+    MESSAGES | v.BARRIERS | v.FENCES | v.SYNCHRONIZATIONS | v.RANDOM | {"static_assert", "device_assert", "append"}
+)
+
+
+def statement_edits(alignment: Alignment) -> Iterator[Edit]:
+    base, head = alignment.base[0], alignment.head[0]
+    matched = set(alignment.pairs), set(alignment.pairs.values())
+    if not alignment.equal:
+        return  # written anew as a whole
+    shapes = set(alignment.base_shapes), set(alignment.head_shapes)
+    for side, (statements, function) in enumerate(
+        ((alignment.base_statements, base), (alignment.head_statements, head))
+    ):
+        other = Side((head, base)[side])
+        own_shapes = (alignment.base_shapes, alignment.head_shapes)[side]
+        elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
+        for run in _runs(statements, matched[side] | elsewhere, function):
+            first = run[0]
+            text = " ".join(function.module.segment(first.node).split())
+            detail: dict = {"statements": len(run), "statement": text if len(text) <= 100 else text[:97] + "..."}
+            if first.conditions:
+                detail["condition"] = first.condition[:200]
+            own = Side(function, first.line, function.module.segment(first.node))
+            if side:
+                yield make("statement-added", other, own, detail)
+            else:
+                yield make("statement-removed", own, other, detail)
+
+
+def _runs(statements: list[Statement], matched: set[int], function) -> Iterator[list[Statement]]:
+    run: list[Statement] = []
+    for place, statement in enumerate(statements):
+        if place in matched or statement.function is not function:
+            if run:
+                yield run
+            run = []
+        elif _has_effect(statement):
+            run.append(statement)
+    if run:
+        yield run
+
+
+def _has_effect(statement: Statement) -> bool:
+    node = statement.node
+    if isinstance(node, ast.Expr):
+        if not isinstance(node.value, ast.Call):
+            return False
+        call = node.value
+        name = last_name(call.func)
+        op = statement.function.module.language_call(call)
+        in_place = name.endswith("_") and isinstance(call.func, ast.Attribute)  # told of the argument that is written
+        return not (
+            name in _ELSEWHERE or op.startswith("atomic_") or in_place or name.startswith(("_check", "set_default"))
+        )
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    if statement.index in tile_statements(statement.function):
+        return False
+    own = [target for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
+    return any(not is_shared(target, statement.function) for target in own)
