@@ -16,6 +16,14 @@ _JIT = re.compile(rb"^\s*@(?:\w+\.)*(?:jit|autotune|heuristics)\b", re.MULTILINE
 _TRITON = re.compile(rb"^\s*(?:import|from)\s.*\b(?:triton|tl)\b", re.MULTILINE)
 
 
+_CPP = frozenset({".cu", ".cuh", ".hip", ".h", ".hpp", ".c", ".cc", ".cpp", ".cxx"})
+
+
+def is_cpp(path: str) -> bool:
+    """Whether a path is read as CUDA or C++."""
+    return PurePosixPath(path).suffix in _CPP
+
+
 def is_test(path: str) -> bool:
     """Whether a path is a test's: below a tests folder, or called like one. What ships for tests to use is none."""
     pure = PurePosixPath(path)

@@ -12,7 +12,9 @@ from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
 #: Told as launches (parameters.py), and what only speaks to a type checker.
-_ELSEWHERE = frozenset({"autotune", "heuristics", "overload", "override", "final", "no_type_check"})
+_ELSEWHERE = frozenset(
+    {"autotune", "heuristics", "__launch_bounds__", "overload", "override", "final", "no_type_check"}
+)
 
 Change = tuple[str, ast.expr | None, ast.expr | None]
 

@@ -134,6 +134,7 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
 
     yield placed(anchor, value)
     if noun in POSITIONAL:
+        yield placed(anchor)
         return
     yield elsewhere(anchor, value)
     if noun == "copy":  # a copy in another dtype is another copy
@@ -166,7 +167,7 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     noun = (base or head).noun
     if base is None or head is None:
         one = base or head
-        if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
+        if one.paired or noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
             return ""
         if noun == "index":
             wide = (one.value == 64) == (head is not None)

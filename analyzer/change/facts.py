@@ -12,6 +12,7 @@ from typing import Protocol
 from analyzer.change import testing
 from analyzer.change.align import dump
 from analyzer.change.build_files.edits import build_edits
+from analyzer.change.category import is_cpp
 from analyzer.change.classes import classes_of
 from analyzer.change.constants import constants
 from analyzer.change.edits import at, make, merge
@@ -94,13 +95,27 @@ def groups(files: list[SourcePair]) -> list[list[SourcePair]]:
     found: list[list[SourcePair]] = [[]]
     size = 0
     for f in sorted(files, key=lambda f: sorted((f.path, f.previous_path or f.path))):
-        its = len(f.base or "") + len(f.head or "") if f.path.endswith(".py") else 0
+        its = len(f.base or "") + len(f.head or "") if _is_read(f.path) else 0
         if size and size + its > TOGETHER:
             found.append([])
             size = 0
         found[-1].append(f)
         size += its
     return found
+
+
+def _is_read(path: str) -> bool:
+    return path.endswith(".py") or is_cpp(path)
+
+
+def _parsed(f: SourcePair, limits: Limits) -> tuple[Module, Module]:
+    """Both sides of a file, in its language."""
+    sides = (f.previous_path or f.path, f.base, f.path, f.head)
+    if not is_cpp(f.path):
+        return parse_both(*sides)
+    from analyzer.change.cuda.parsing import parse_both as parse_cpp  # its parser is not there for Python alone
+
+    return limits.of([f.path], lambda: parse_cpp(*sides), (Module(sides[0], ""), Module(f.path, "")))
 
 
 def _within(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, FileFacts]:
@@ -115,12 +130,12 @@ def _within(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fi
 
 
 def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, FileFacts]:
-    python = [f for f in files if f.path.endswith(".py")]
-    parsed = [parse_both(f.previous_path or f.path, f.base, f.path, f.head) for f in python]
+    code = [f for f in files if _is_read(f.path)]
+    parsed = [_parsed(f, limits) for f in code]
     base = {module.path: module for module, _ in parsed}
     head = {module.path: module for _, module in parsed}
     renames = {f.previous_path: f.path for f in files if f.previous_path}
-    whole = [f for f in python if not (base[f.previous_path or f.path].notes or head[f.path].notes)]
+    whole = [f for f in code if not (base[f.previous_path or f.path].notes or head[f.path].notes)]
     functions: tuple[list[Function], list[Function]] = ([], [])
     for f in whole:
         sides = (base[f.previous_path or f.path], head[f.path])
@@ -134,7 +149,8 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     edits = [*classes.edits, *_function_edits(matching, classes.told)]
     for alignment in matching.alignments:
         edits += limits.of(alignment.paths(renames), lambda alignment=alignment: alignment_edits(alignment), [])
-    found = effects(matching.alignments, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
+    python = [a for a in matching.alignments if a.head[0].module.language == "python"]
+    found = effects(python, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
     edits = [found.sized(edit) for edit in edits] + found.edits
     symbols = _symbols(matching)
     for path, its in classes.symbols.items():
@@ -146,7 +162,8 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
         edits += [edit for edit, _ in changed if edit]
         symbols.setdefault(f.path, []).extend(dict.fromkeys(symbol for _, symbol in changed))
         edits += limits.of([f.path], lambda sides=sides: list(import_edits(*sides, moved, renames)), [])
-    notes = {f.path: [*base[f.previous_path or f.path].notes, *head[f.path].notes] for f in python}
+    sides = {f.path: (base[f.previous_path or f.path], head[f.path]) for f in code}
+    notes = {path: [note for side in both for note in (*side.notes, *side.remarks)] for path, both in sides.items()}
     for f in files:
         what = (f.path, f.previous_path, f.base, f.head)
         stated, noted = limits.of([f.path], lambda what=what: build_edits(*what), ([], ()))
@@ -184,12 +201,12 @@ def _function_edits(matching: Matching, told: set[Function]) -> Iterator[Edit]:
         if function in told:
             continue
         noun = "test" if testing.is_test(function) else "function"
-        yield make(f"{noun}-added", None, at(function, text=_header(function)), _what(function))
+        yield make(f"{noun}-added", None, at(function, text=function.header), _what(function))
     for function in matching.removed:
         if function in told:
             continue
         noun = "test" if testing.is_test(function) else "function"
-        yield make(f"{noun}-removed", at(function, text=_header(function)), None, _what(function))
+        yield make(f"{noun}-removed", at(function, text=function.header), None, _what(function))
     for base, head in matching.renamed:
         if base in told:
             continue
@@ -197,22 +214,17 @@ def _function_edits(matching: Matching, told: set[Function]) -> Iterator[Edit]:
         kind = "function-moved" if moved else "function-renamed"
         same = base.kind == head.kind
         detail = {"what": head.kind} if same else {"what_before": base.kind, "what_after": head.kind}
-        yield make(kind, at(base, text=_header(base)), at(head, text=_header(head)), detail)
+        yield make(kind, at(base, text=base.header), at(head, text=head.header), detail)
     for origin, new in matching.extracted:
         detail = _what(new) | {"origin": origin.name}
-        yield make("function-extracted", None, at(new, text=_header(new)), detail)
+        yield make("function-extracted", None, at(new, text=new.header), detail)
     for gone, into in matching.inlined:
         detail = _what(gone) | {"origin": into.name}
-        yield make("function-inlined", at(gone, text=_header(gone)), None, detail)
+        yield make("function-inlined", at(gone, text=gone.header), None, detail)
 
 
 def _what(function: Function) -> dict:
     return {"what": function.kind}
-
-
-def _header(function: Function) -> str:
-    """``def name(parameters)`` without annotations' line breaks."""
-    return f"def {function.simple_name}({', '.join(p.arg for p in function.parameters)})"
 
 
 def _symbols(matching: Matching) -> dict[str, list[Symbol]]:

@@ -67,8 +67,8 @@ class Matching:
 
 def match_functions(base: Iterable[Function], head: Iterable[Function], renames: dict[str, str]) -> Matching:
     """Match all functions of the changed files. `renames`: path in base -> path in head of renamed files."""
-    left = {(renames.get(f.path, f.path), f.name): f for f in base}
-    right = {(f.path, f.name): f for f in head}
+    left = {(renames.get(f.path, f.path), f.key): f for f in base}
+    right = {(f.path, f.key): f for f in head}
     pairs = [(left[k], right[k]) for k in left if k in right]
     gone = [f for k, f in left.items() if k not in right]
     new = [f for k, f in right.items() if k not in left]
@@ -78,7 +78,10 @@ def match_functions(base: Iterable[Function], head: Iterable[Function], renames:
     found = greedy(
         {(i, j): score for i, j in candidates if (score := _likeness(bodies[gone[i]], bodies[new[j]])) >= RENAMED}
     )
-    renamed = [(gone[i], new[j]) for i, j in found]
+    renamed = []
+    for f, g in ((gone[i], new[j]) for i, j in found):
+        overload = f.name == g.name and renames.get(f.path, f.path) == g.path
+        (pairs if overload else renamed).append((f, g))
     gone = [f for i, f in enumerate(gone) if i not in {i for i, _ in found}]
     new = [f for j, f in enumerate(new) if j not in {j for _, j in found}]
     both = [(f, g) for f, g in [*pairs, *renamed] if f.text != g.text]
@@ -149,6 +152,8 @@ def _called(body: Body, named: dict[str, list[tuple[int, Function]]]) -> list[Fu
 def _likeness(a: Body, b: Body) -> float:
     """How alike two functions are; small bodies have to be equal, and a shared name counts."""
     f, g = a.function, b.function
+    if f.module.language != g.module.language:
+        return 0.0
     if f.kind == "kernel" != g.kind or f.simple_name.startswith("test") != g.simple_name.startswith("test"):
         return 0.0
     score = similarity(a.statements, b.statements)

@@ -38,13 +38,13 @@ def launches(view: View) -> Iterator[Fact]:
         if found is None:
             continue
         kernel, grid = found
-        options = {"grid": _resolve(grid, view)}
+        options = {"grid": resolve(grid, view)}
         tiles = tile_parameters(view.function, kernel)
         for k in call.keywords:
             if k.arg is None:
                 options |= _unpacked(k.value, view)
             elif k.arg in LAUNCH_OPTIONS or k.arg in tiles or is_tile(k.arg):
-                options[k.arg] = _resolve(k.value, view)
+                options[k.arg] = resolve(k.value, view)
         yield view.fact("launch", call, kernel, tuple(sorted(options.items())), detail={"kernel": kernel})
 
 
@@ -71,7 +71,7 @@ def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int
 
 
-def _resolve(node: ast.expr, view: View) -> Option:
+def resolve(node: ast.expr, view: View) -> Option:
     """A value through the local name that holds it; every assignment of the name counts."""
     if isinstance(node, ast.Name):
         values = [value for _, value in view.function.assigned.get(node.id, ())]
@@ -232,6 +232,6 @@ def autotune(function: Function) -> dict[str, str]:
     found = {}
     for decorator in function.node.decorator_list:
         name = last_name(decorator)
-        if isinstance(decorator, ast.Call) and (name in ("autotune", "heuristics") or name == "jit"):
+        if isinstance(decorator, ast.Call) and (name in ("autotune", "heuristics", "jit", "__launch_bounds__")):
             found[name] = written(decorator)
     return found

@@ -9,7 +9,7 @@ from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import Fact, Key, View, is_allocation
 from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
-from analyzer.change.source import Function, last_name
+from analyzer.change.source import TOLD, Function, last_name
 from analyzer.change.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES
 from analyzer.change.writing import written
 
@@ -23,7 +23,7 @@ SYMBOLS = {
 #: Operations that move or place values, and those that are facts of their own.
 MOVES = frozenset({
     "load", "store", "program_id", "num_programs", "arange", "cast", "range", "static_range", "debug_barrier",
-    "multiple_of", "max_contiguous", "zeros", "full", "constexpr", "expand_dims", "broadcast_to", "reshape",
+    TOLD, "multiple_of", "max_contiguous", "zeros", "full", "constexpr", "expand_dims", "broadcast_to", "reshape",
 })  # fmt: skip
 #: Calls whose string arguments are messages.
 MESSAGES = frozenset({"warning", "warning_once", "info", "info_once", "debug", "error", "exception", "print", "warn"})
@@ -137,6 +137,8 @@ def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fa
         return
     if isinstance(node, ast.Call) and is_allocation(node) and "full" not in last_name(node.func):
         return  # its size is the allocation's
+    if view.op(node) == TOLD:
+        return
     number = node
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = node.operand

@@ -20,7 +20,7 @@ from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.guards import is_guard
 from analyzer.change.launches import launch_of, stride_parameters, tile_parameters
 from analyzer.change.operations import MESSAGES, operators_of
-from analyzer.change.source import Statement, last_name, root_name
+from analyzer.change.source import TOLD, Statement, last_name, root_name
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
@@ -417,7 +417,7 @@ class _Pair:
                 return True
             if isinstance(node, ast.Call):
                 name, op = last_name(node.func), statement.function.module.language_call(node)
-                if name in MESSAGES or is_allocation(node) or name in v.RANDOM or op in v.KERNEL_RANDOM:
+                if name in MESSAGES or is_allocation(node) or name in v.RANDOM or op in v.KERNEL_RANDOM or op == TOLD:
                     return True
                 if _is_stride(node):
                     return True

@@ -32,6 +32,10 @@ def nodes_of(part: ast.AST) -> list[ast.AST]:
     return found
 
 
+#: What `Module.language_call` says of a call that is a fact of its own.
+TOLD = "told"
+
+
 class Block(ast.stmt):
     """Statements in braces of their own (C++); what surrounds it surrounds them."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from analyzer.change.extract import Key
 from analyzer.change.guards import is_guard
-from analyzer.change.source import Function, Statement, negated, once
+from analyzer.change.source import Block, Function, Statement, negated, once
 from analyzer.change.writing import written
 
 #: What leaves a block, as it is told.
@@ -194,6 +194,8 @@ def surroundings(function: Function) -> dict[Statement, tuple[Around, ...]]:
                     walk(handler.body, (*around, Around(handler, "handler")))
                 walk(node.orelse, around)
                 walk(node.finalbody, around)
+            elif isinstance(node, Block):
+                walk(node.body, around)
             elif isinstance(node, ast.Match):
                 for case in node.cases:
                     walk(case.body, (*around, Around(case, "case")))
