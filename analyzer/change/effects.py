@@ -95,19 +95,19 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
     x = _sites(before, alignment.base_name)
     y = _sites(after, alignment.head_name)
     edits = []
-    views = (before, alignment.base_name, x), (after, alignment.head_name, y)
-    for (mine, rename, own), (others, rename_other, other) in (views, views[::-1]):
+    views = (x, after, alignment.head_name, y), (y, before, alignment.base_name, x)
+    for own, others, rename_other, other in views:
         added = own is y
         groups: dict[tuple[Function, str], list[tuple[Function, Write]]] = defaultdict(list)
         for name, sites in own.items():
             if name not in _parameters(others, rename_other):
                 continue  # an argument that only this side takes was not spared by the other
-            if _unknown(name, others, rename_other) - _unknown(name, mine, rename):
+            if _unknown(name, others, rename_other):
                 continue  # what the other side does to it cannot be told
             known = {write.via for _, write in other.get(name, ())} | _handed(name, others, rename_other)
             calm = [set(write.conditions) for _, write in other.get(name, ())]
             for function, write in sites:
-                covered = any(conditions <= set(write.conditions) for conditions in calm)
+                covered = any(conditions <= set(write.conditions) or write.conditions for conditions in calm)
                 if write.via not in known and not covered:
                     groups[function, name].append((function, write))
         for (function, _), sites in groups.items():

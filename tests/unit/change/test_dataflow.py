@@ -179,3 +179,16 @@ def test_an_alias_that_is_returned_under_a_test():
     after = "def f(x: torch.Tensor, n):\n    if n == 0:\n        return x\n    x = x.clone()\n    return x\n"
     (edit,) = [e for e in file_facts("code.py", HEAD + before, HEAD + after).edits if e.kind.startswith("alias")]
     assert (edit.kind, edit.detail) == ("alias-returned-introduced", {"parameter": "x", "condition": "n == 0"})
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("if n:\n        x[:] = 1", "if n > 2:\n        x.zero_()"),
+        ("if n:\n        x.zero_()\n    else:\n        n(x)", "n(x)"),
+    ],
+)
+def test_no_edit_where_both_may_write(before, after):
+    """Writes under other tests, and calls that cannot be followed, leave open which side spares the argument."""
+    sides = [HEAD + f"def f(x: torch.Tensor, n):\n    {body}\n" for body in (before, after)]
+    assert [e.kind for e in file_facts("code.py", *sides).edits if e.kind.startswith("in-place")] == []
