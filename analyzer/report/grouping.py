@@ -14,7 +14,7 @@ TIERS = (
     (
         *("copy", "in-place", "low-precision-round-trip", "alias-returned", "index", "stride", "order", "barrier"),
         *("atomic", "synchronization", "mask", "cast", "dtype-argument", "operator", "comparison", "seed-or-rng"),
-        *("contiguity", "allocation", "value", "argument", "result"),
+        *("contiguity", "allocation", "value", "argument", "result", "statement"),
     ),
     (
         "guard",

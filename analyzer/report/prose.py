@@ -37,11 +37,12 @@ def steps(change: Change, findings: Sequence[Finding]) -> tuple[FileStep, ...]:
 
 def one_line(plan: Plan) -> Text:
     """The change in one sentence: what a revert takes back, and the edits that the strongest findings rest on."""
-    target = next((r for r in plan.related if r.relation in ("reverts", "partially-reverts")), None)
+    reverts = [r for r in plan.related if plan.is_revert and r.relation in ("reverts", "partially-reverts")]
+    target = next(iter(reverts), None)
     said = []
     if target:
         exact = any(r.relation == "exact-inverse-of" and name_of(r) == name_of(target) for r in plan.related)
-        said.append(phrase("summary.reverts", what=name_of(target), exact=exact))
+        said.append(phrase("summary.reverts", what=name_of(target), exact=exact, part=target.relation != "reverts"))
     files = plan.change.files
     if len(files) >= LARGE:
         lines = {"added": sum(file.added for file in files), "removed": sum(file.removed for file in files)}
@@ -58,7 +59,9 @@ def _by_category(files: Iterable[FileChange]) -> Text:
     """``3 source files, 1 test file``."""
     counts = Counter(file.category for file in files).most_common()
     told = [phrase("summary.files", count=count, category=phrase(f"categories.{name}")) for name, count in counts]
-    return Text(en=", ".join(one.en for one in told), zh="、".join(one.zh for one in told))
+    english = [one.en for one in told]
+    joined = " and ".join([", ".join(english[:-1]), english[-1]] if english[1:] else english)
+    return Text(en=joined, zh="、".join(one.zh for one in told))
 
 
 def join(sentences: Iterable[Text]) -> Text:
@@ -91,7 +94,8 @@ def _without_edit(file: FileChange, otherwise: bool) -> list[Text]:
         str(edit.detail[name]) for edit in file.edits for name in ("origin", "symbol_before") if name in edit.detail
     }
     spoken |= {f"{edit.symbol}.{edit.detail['parameter']}" for edit in file.edits if "parameter" in edit.detail}
-    others = [symbol for symbol in file.symbols if symbol.name not in spoken]
+    classes = tuple(f"{edit.symbol}." for edit in file.edits if edit.detail.get("what") == "class")
+    others = [s for s in file.symbols if s.name not in spoken and not s.name.startswith(classes)]
     said = []
     for way in ("added", "removed"):
         values = [symbol.name for symbol in others if symbol.change == way and symbol.kind == "constant"]

@@ -31,6 +31,8 @@ _ITEM = {
     "dependency": "requirement", "build-flag": "flag", "argument": "value", "loop": "loop", "context": "context",
     "base-class": "base",
 }  # fmt: skip
+#: Noun -> the detail whose two sides a sentence can list for several edits.
+_SIDED = {"parameter": "name", "condition": "test", "loop": "loop"}
 #: Words in both languages for what is added or removed other than a function.
 _WHAT = {
     "class": ("class", "类"),
@@ -92,13 +94,13 @@ def reading(edit: Edit, among: Iterable[Edit] = (), *, whole: bool = False) -> s
     detail = dict(edit.detail)
     if edit.kind.startswith("allocation-") and not ("size_before" in detail and "dtype_before" not in detail):
         detail = {name: value for name, value in detail.items() if not name.startswith("size")}
-    if edit.kind == "parameter-changed" and items == () and not whole:
-        detail = {name: value for name, value in detail.items() if not name.startswith("name_")} | {
-            "names": bool(told.items)
-        }
+    blank = {}
+    if listable and told.items and (stem := _SIDED.get(edit.kind.rpartition("-")[0])):
+        detail = {name: value for name, value in detail.items() if not name.startswith(f"{stem}_")}
+        blank = {"before": "", "after": ""}
     if edit.kind.startswith(("test-", "function-")):
         detail = {name: value for name, value in detail.items() if name not in ("cases", "methods")}
-    told = Told((edit.model_copy(update={"detail": detail}),))
+    told = Told((edit.model_copy(update={"detail": detail} | blank),))
     key, data = _data(told, among, Text(en="", zh=""), 1, 1, items, False)
     return f"{edit.kind}: {phrase_in('en', key, **data)}"
 
@@ -119,7 +121,11 @@ def _data(
         before=before,
         after=after,
         change=_change(before, after, any(edit.count > 1 for edit in told.edits) and count > 1),
-        listed=listed(items, SPANS if _ITEM.get(told.noun) == "" else NAMES, total=count if "names" in detail else 0),
+        listed=listed(
+            items,
+            NAMES if _ITEM.get(told.noun) and told.noun not in ("condition", "loop") else SPANS,
+            total=count if "names" in detail else 0,
+        ),
         items=max(count if "names" in detail else len(items), 1),
         d=detail,
         keyword=_is_name(detail.get("argument")),
@@ -140,9 +146,9 @@ def items_of(edit: Edit) -> tuple[str, ...]:
 
 def _item_of(edit: Edit) -> str:
     noun, _, way = edit.kind.rpartition("-")
-    if edit.kind == "parameter-changed":
-        names = [edit.detail.get(f"name_{side}") for side in ("before", "after")]
-        return Markdown(" → ".join(code(name) for name in names)) if all(names) else ""
+    if noun in _SIDED and way in ("changed", "widened", "narrowed"):
+        pair = _pairs(edit).get(_SIDED[noun])
+        return Markdown(pair.en) if pair and pair.en == pair.zh else ""
     if noun not in _ITEM or (noun == "test" and way not in ("skipped", "unskipped")):
         return ""
     if noun == "argument" and _is_name(edit.detail.get("argument")) and "value" in edit.detail:

@@ -233,6 +233,55 @@ def test_a_renamed_parameter_is_told_once() -> None:
     ]
 
 
+def test_related_edits_are_one_sentence() -> None:
+    """Several parameters or conditions are one sentence; what is said of one symbol goes on after a semicolon."""
+    gains = [edit("parameter-added", detail={"parameter": name}) for name in ("a", "b")]
+    loses = edit("parameter-removed", detail={"parameter": "c"})
+    conditions = [
+        edit("condition-narrowed", detail={"test_before": before, "test_after": f"{before} and n"})
+        for before in ("x", "y")
+    ]
+    assert _told(*gains, loses, *conditions, names=()) == [
+        "2 conditions of `Sampler.apply` now hold in fewer cases: `x` → `x and n` and `y` → `y and n`.",
+        "`Sampler.apply` loses the parameter `c`; it gains the parameters `a` and `b`.",
+    ]
+
+
+def test_the_same_of_several_symbols_is_one_sentence() -> None:
+    """Numbers add up over symbols, and a long list of symbols ends in a number."""
+    casts = [
+        edit("index-widened", 2, detail={"bits": 64, "dtype": "int64"}).model_copy(update={"symbol": name})
+        for name in ("_a", "_b", "_c")
+    ]
+    assert _told(*casts, names=()) == ["6 indices of `_a`, `_b` and `_c` are now cast to 64 bits."]
+    tests = [edit("test-added").model_copy(update={"symbol": f"test_{n}"}) for n in range(12)]
+    (said,) = _told(*tests, names=())
+    assert said.startswith("12 tests are added: `test_0`, ") and said.endswith(" and 6 more.")
+
+
+def test_numbers_come_before_dispatch_and_names() -> None:
+    """The order of kinds: what decides numbers, then launches, then the interface, then what is new, then tests."""
+    kinds = ("test-added", "function-added", "parameter-added", "launch-changed", "cast-removed")
+    given = [edit(kind).model_copy(update={"symbol": kind}) for kind in kinds]
+    told = _told(*given, names=())
+    assert [next(kind for kind in kinds if kind in said) for said in told] == list(reversed(kinds))
+
+
+def test_an_unknown_kind_is_still_told() -> None:
+    """An edit of a kind that has no sentence names its symbol, its kind and both sides."""
+    said = sentence(edit("colour-changed", before="red", after="blue"))
+    assert said.en == "`Sampler.apply`: colour changed: `red` → `blue`."
+
+
+def test_sides_that_were_cut_alike_are_not_told_as_different() -> None:
+    """Where a detail was cut before its sides differ, the spans tell the difference."""
+    long = "f(" + "a, " * 60
+    cut = {"value_before": f"{long[:90]}...", "value_after": f"{long[:90]}..."}
+    said = sentence(edit("value-changed", detail=cut, before=f"{long}x)", after=f"{long}y)")).en
+    assert "x)` → `" in said and "y)`" in said
+    assert "→" not in sentence(edit("value-changed", detail=cut)).en
+
+
 def test_long_sides_show_where_they_differ() -> None:
     """What both sides of a long edit share is left out."""
     load = f"x = tl.load({' + '.join(f'offset_{i}' for i in range(20))})"

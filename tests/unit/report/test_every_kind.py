@@ -83,7 +83,7 @@ def edit(kind: str, count: int, full: bool) -> Edit:
     noun, _, way = kind.rpartition("-")
     detail: dict = {}
     if full:
-        detail = CHANGED.get(noun, FULL.get(noun, {})) if way in TWO_SIDED else FULL[noun]
+        detail = CHANGED.get(noun, FULL.get(noun, {})) if way in TWO_SIDED else FULL.get(noun, {})
     before = "" if way in ("added", "introduced", "skipped", "extracted") else "x == BEFORE"
     after = "" if way in ("removed", "inlined", "unskipped") else "x == AFTER"
     spans = {"before": before, "after": after} if full else {}
