@@ -204,6 +204,8 @@ class _Pair:
         elif isinstance(a, ast.Attribute) and a.attr == b.attr and isinstance(a.value, ast.Call | ast.Subscript):
             yield from self._walk(a.value, b.value, here)
         elif isinstance(a, ast.BinOp | ast.UnaryOp | ast.BoolOp):
+            if self.operators_told and _operators(a) != _operators(b):
+                return
             if type(a.op) is type(b.op) and len(getattr(a, "values", ())) == len(getattr(b, "values", ())):
                 yield from self._children(a, b, here)
             else:
@@ -276,6 +278,10 @@ class _Pair:
         if all(launched) and launched[0][0] == launched[1][0]:
             yield from self._arguments(a, b, here)
             return
+        forms = self._is_method(a, self.x), self._is_method(b, self.y)
+        if names[0] == names[1] and forms[0] != forms[1] and self._operand(a, b):
+            yield from self._arguments(*self._rest(a, b), here)  # ``np.max(x)`` is ``x.max()``
+            return
         if self._same(a.func, b.func) or (names[0] and names[0] == names[1] and type(a.func) is type(b.func)):
             if isinstance(a.func, ast.Attribute) and not self._same(a.func, b.func):
                 yield from self._walk(a.func.value, b.func.value, here)
@@ -286,13 +292,14 @@ class _Pair:
             return
         if self._is_library(a) and self._is_library(b) and self._operand(a, b):
             yield Difference("operator", a, b)
-            one, two = (
-                ast.Call(e.func, e.args if self._is_method(e, s) else e.args[1:], e.keywords)
-                for e, s in ((a, self.x), (b, self.y))
-            )
-            yield from self._arguments(one, two, here)
+            yield from self._arguments(*self._rest(a, b), here)
             return
         yield here
+
+    def _rest(self, a: ast.Call, b: ast.Call) -> list[ast.Call]:
+        """Both calls without the operand, which a method is called on and a function is handed."""
+        sides = zip((a, b), (self.x, self.y), strict=True)
+        return [ast.Call(e.func, e.args if self._is_method(e, s) else e.args[1:], e.keywords) for e, s in sides]
 
     def _is_method(self, call: ast.Call, statement: Statement) -> bool:
         return isinstance(call.func, ast.Attribute) and not _is_module(call.func, statement)
@@ -447,6 +454,10 @@ def _terms(node: ast.AST, lone: Mapping[str, ast.expr]) -> Iterator[ast.AST]:
         yield from _terms(lone[node.id], {name: its for name, its in lone.items() if name != node.id})
     else:
         yield node
+
+
+def _operators(node: ast.AST) -> int:
+    return sum(isinstance(one, ast.operator) for one in ast.walk(node))
 
 
 def _is_stride(node: ast.AST) -> bool:

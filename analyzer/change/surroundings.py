@@ -69,17 +69,26 @@ class Around:
         return {f"{self.kind} {self.text}": None}
 
 
+#: What a local may stand for in a test.
+_SPELLED = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call | ast.Attribute | ast.Subscript
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
+
+
 def spelled_out(test: ast.expr, function: Function) -> ast.expr:
-    """A test with the locals that are bound once, to a test of their own, replaced by what they hold."""
+    """A test with the locals that are bound once replaced by what they hold."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return ast.copy_location(ast.UnaryOp(test.op, spelled_out(test.operand, function)), test)
     if isinstance(test, ast.BoolOp):
         return ast.copy_location(ast.BoolOp(test.op, [spelled_out(value, function) for value in test.values]), test)
+    if isinstance(test, ast.Compare):
+        sides = [spelled_out(side, function) for side in (test.left, *test.comparators)]
+        return ast.copy_location(ast.Compare(sides[0], test.ops, sides[1:]), test)
     if isinstance(test, ast.Name) and test.id not in {p.arg for p in function.parameters}:
         values = [value for _, value in function.assigned.get(test.id, ())]
-        if len(values) == 1 and isinstance(
-            values[0], ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call | ast.Attribute
-        ):
+        if len(values) == 1 and isinstance(values[0], _SPELLED) and not _mentions(values[0], test.id):
             return values[0]
     return test
 
@@ -87,7 +96,7 @@ def spelled_out(test: ast.expr, function: Function) -> ast.expr:
 def clauses(test: ast.expr, holds: bool, key: Key) -> dict[str, tuple[ast.expr, bool]]:
     """Clause -> its expression and whether it holds; all of them together are `test` (or its opposite)."""
     if isinstance(test, ast.NamedExpr):
-        return clauses(test.target, holds, key)
+        return clauses(test.value, holds, key)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return clauses(test.operand, not holds, key)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
@@ -121,7 +130,7 @@ def disjuncts(test: ast.expr, holds: bool, key: Key) -> Iterator[str]:
 def _literal(test: ast.expr, holds: bool, key: Key) -> str:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return f"{'' if holds else 'not '}{key(test)}"
-    sides = [e.target if isinstance(e, ast.NamedExpr) else e for e in (test.left, test.comparators[0])]
+    sides = [e.value if isinstance(e, ast.NamedExpr) else e for e in (test.left, test.comparators[0])]
     left, op, right = key(sides[0]), type(test.ops[0]), key(sides[1])
     if op in _MIRRORED:
         left, op, right = right, _MIRRORED[op], left
