@@ -19,7 +19,7 @@ _WHAT = {"returns": "返回 {}", "passes on": "将 {} 传给其他调用", "read
 
 
 def targets(files: Iterable[FileChange]) -> tuple[Target, ...]:
-    """The functions, methods and kernels that changed and that head still has; tests are none."""
+    """The Python functions, methods and kernels that changed and that head still has; tests are none."""
     return tuple(
         Target(file.path, symbol.name)
         for file in files
@@ -29,7 +29,8 @@ def targets(files: Iterable[FileChange]) -> tuple[Target, ...]:
 
 
 def _counts(file: FileChange, symbol: Symbol) -> bool:
-    return symbol.kind in ("function", "method", "kernel") and not is_test(file.path)
+    python = file.path.endswith(".py") and not is_test(file.path)
+    return python and symbol.kind in ("function", "method", "kernel")
 
 
 def callers(found: Iterable[Site], sites: Sites, files: Iterable[FileChange]) -> tuple[Caller, ...]:

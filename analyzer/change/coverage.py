@@ -54,7 +54,7 @@ def _told_of(files: tuple[FileChange, ...]) -> list[Target]:
     found = [
         Target(file.path, symbol.name)
         for file in files
-        if not is_test(file.path) and file.category in ("source", "kernel")
+        if not is_test(file.path) and file.category in ("source", "kernel") and file.path.endswith(".py")
         for symbol in file.symbols
         if symbol.change != "removed"
         and (symbol.kind == "method" or (symbol.kind in ("function", "kernel") and "." not in symbol.name))

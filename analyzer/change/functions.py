@@ -142,11 +142,15 @@ def _by_name(functions: list[Function]) -> dict[str, list[tuple[int, Function]]]
 
 
 def _called(body: Body, named: dict[str, list[tuple[int, Function]]]) -> list[Function]:
-    """Those of the functions that a body calls by name, in their order."""
+    """The functions that a body calls by name, in order; of several of one name those of its class, or of its file."""
     mentioned = [name for name in named if name in body.function.text]  # far quicker than to look for its calls
     if not mentioned:
         return []
-    return [one for _, one in sorted(pair for name in body.called.intersection(mentioned) for pair in named[name])]
+    found: list[tuple[int, Function]] = []
+    for name in body.called.intersection(mentioned):
+        here = [pair for pair in named[name] if pair[1].path == body.function.path]
+        found += [pair for pair in here if pair[1].owner == body.function.owner] or here or named[name]
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def _likeness(a: Body, b: Body) -> float:

@@ -103,6 +103,7 @@ def test_what_is_told_of(repository):
             ("other", "function", "body"),
         ),
         file("tests/test_k.py", ("test_a", "function", "body"), category="test"),
+        file("ops.cu", ("scale", "kernel", "body"), category="kernel"),
     )
     assert list(its) == ["other"]
 

@@ -83,3 +83,20 @@ def test_large_files_are_read_quickly():
     facts = file_facts("code.py", base, head)
     assert [(e.kind, e.symbol) for e in facts.edits] == [("cast-added", "f1500")]
     assert time.process_time() - start < 2
+
+
+def test_a_helper_is_cut_out_into_its_own_class():
+    """Of two new methods of one name, the one beside the code that it was cut out of is the extracted one."""
+    body = "        y = x.float()\n        z = torch.softmax(y, dim=-1)\n        w = torch.cumsum(z, dim=-1)\n"
+    base = f"import torch\n\n\nclass A:\n    def go(self, x, k):\n{body}        return w > k\n"
+    head = (
+        f"import torch\n\n\nclass A:\n    def part(self, x):\n{body}        return w\n\n"
+        "    def go(self, x, k):\n        return self.part(x) > k\n"
+    )
+    other = f"import torch\nfrom a import A\n\n\nclass B(A):\n    def part(self, x):\n{body}        return w + 1\n"
+    pairs = [SourcePair("a.py", None, base, head), SourcePair("b.py", None, "import torch\n", other)]
+    facts = change_edits(pairs, NoTree())
+    assert [(e.kind, e.symbol) for e in facts["a.py"].edits if e.kind.startswith("function")] == [
+        ("function-extracted", "A.part")
+    ]
+    assert "function-extracted" not in {e.kind for e in facts["b.py"].edits}
