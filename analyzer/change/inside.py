@@ -27,12 +27,31 @@ def alignment_edits(alignment: Alignment) -> list[Edit]:
     """Edits inside a function, its signature included."""
     if any(is_test(f.path) for f in (alignment.base[0], alignment.head[0])):
         return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
+    if alignment.head[0].module.language != "python":
+        return _cpp_edits(alignment)
     edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
     around = structure(alignment)
     edits += [*around.edits, *order_edits(alignment), *decorator_edits(alignment)]
     edits += [*rewrites(alignment, around.told), *statement_edits(alignment)]
     return edits + _matched(alignment.differing(around.told | alignment.weak), operations.EXTRACTORS, alignment.touched)
+
+
+def _cpp_edits(alignment: Alignment) -> list[Edit]:
+    """Edits inside a C++ function; none where different parts of the two versions could not be read."""
+    from analyzer.change.cuda import facts as cuda  # with its parser, which other files do without
+
+    base, head = alignment.base[0], alignment.head[0]
+    if base.unread != head.unread:
+        return list(signature_edits(alignment))
+    edits: list[Edit] = list(cuda.parameter_widths(alignment))
+    edits += _matched(alignment, cuda.LOCAL, alignment.touched) + _matched(alignment, cuda.WIDE)
+    edits += signature_edits(alignment)
+    around = structure(alignment)
+    edits += [*around.edits, *order_edits(alignment)]
+    told = around.told | cuda.told_by_launches(alignment)
+    edits += rewrites(alignment, told)
+    return edits + _matched(alignment.differing(told | alignment.weak), operations.EXTRACTORS, alignment.touched)
 
 
 def _matched(alignment: Alignment, extractors, only: tuple[set[int], set[int]] = (None, None)) -> list[Edit]:

@@ -97,6 +97,12 @@ def operators(view: View) -> Iterator[Fact]:
     yield view.fact("operator", view.statement.parts[0], f"{anchor}", tuple(sorted(ops)))
 
 
+def symbol(op: ast.AST, function: Function) -> str:
+    """An operator as the function's language writes it."""
+    text = SYMBOLS.get(type(op).__name__, "+")
+    return text if function.module.language == "python" else {"and": "&&", "or": "||", "not": "!"}.get(text, text)
+
+
 def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]) -> Iterator[str]:
     """The operators in an expression and, in a kernel, the operations that it calls.
 
@@ -104,10 +110,10 @@ def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]
     """
     if isinstance(node, ast.Name) and node.id in lone and isinstance(node.ctx, ast.Load):
         yield from operators_of(lone[node.id], function, {name: its for name, its in lone.items() if name != node.id})
-    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
-        yield SYMBOLS[type(node.op).__name__]
-    elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call):
-        yield SYMBOLS.get(type(node.op).__name__, "+")
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) or (
+        isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call)
+    ):
+        yield symbol(node.op, function)
     elif isinstance(node, ast.Call) and function.is_kernel:
         op = function.module.language_call(node)
         if op in KERNEL_RANDOM:

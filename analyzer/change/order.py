@@ -11,7 +11,7 @@ from analyzer.change import vocabulary as v
 from analyzer.change.align import Alignment
 from analyzer.change.edits import at, make
 from analyzer.change.operations import MESSAGES
-from analyzer.change.source import Function, Statement, last_name, once, root_name
+from analyzer.change.source import TOLD, Function, Statement, last_name, once, root_name
 from analyzer.change.surroundings import surroundings
 from analyzer.model.change import Edit
 
@@ -79,7 +79,15 @@ def _in_a_row(x: Statement, y: Statement) -> bool:
 def _shared(x: Statement, y: Statement, fresh: Counter) -> set[str]:
     """What one of two statements writes and the other reads; a name that is given a new value twice is two things."""
     (reads_x, writes_x), (reads_y, writes_y) = _uses(x.function)[x], _uses(y.function)[y]
-    return {name for name in (writes_x & reads_y) | (writes_y & reads_x) if fresh[name] < 2}
+    found = {name for name in (writes_x & reads_y) | (writes_y & reads_x) if fresh[name] < 2}
+    return found | _held_back(x, y) | _held_back(y, x)
+
+
+def _held_back(barrier: Statement, other: Statement) -> set[str]:
+    """The memory that a statement reads or writes on one side of a C++ barrier."""
+    if not any(barrier.function.module.language_call(call) == TOLD for call in barrier.calls):
+        return set()
+    return {root_name(node) for node in other.nodes if isinstance(node, ast.Subscript) and root_name(node)}
 
 
 def _fresh(statement: Statement) -> set[str]:

@@ -29,11 +29,14 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
             detail = {"parameter": one.arg, "required": one.arg not in has, "kernel": function.is_kernel}
             yield _edit("parameter", p, q, base, head, detail)
             continue
-        if p.arg != q.arg:
+        if p.arg != q.arg and head.module.language == "python":  # elsewhere arguments have no names
             detail = {"renamed": True, "name_before": p.arg, "name_after": q.arg, "kernel": head.is_kernel}
             yield _edit("parameter", p, q, base, head, detail)
         elif _constexpr(p) != _constexpr(q):
-            detail = {"parameter": p.arg, "constexpr_before": _constexpr(p), "constexpr_after": _constexpr(q)}
+            detail = {"parameter": q.arg, "constexpr_before": _constexpr(p), "constexpr_after": _constexpr(q)}
+            yield _edit("parameter", p, q, base, head, detail)
+        elif _typed(p) != _typed(q):
+            detail = {"parameter": q.arg, "type_before": _typed(p), "type_after": _typed(q)}
             yield _edit("parameter", p, q, base, head, detail)
         a, b = defaults_x.get(p.arg), defaults_y.get(q.arg)
         if (a is None) != (b is None) or (a is not None and alignment.base_key(a) != alignment.head_key(b)):
@@ -43,6 +46,8 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
                 "default_after": written(b) if b is not None else "",
             }
             yield _edit("default", p, q, base, head, detail)
+    if head.module.language != "python":  # what the compiler is given has an order of its own
+        x, y = ({n: p for n, p in side.items() if not _constexpr(p)} for side in (x, y))
     if not (x.keys() ^ y.keys()) and [n for n in x] != [n for n in y]:
         detail = {
             "order_before": ", ".join(p.arg for p in x.values()),
@@ -81,3 +86,8 @@ def _defaults(function: Function) -> dict[str, ast.expr]:
 
 def _constexpr(parameter: ast.arg) -> bool:
     return parameter.annotation is not None and "constexpr" in written(parameter.annotation)
+
+
+def _typed(parameter: ast.arg) -> str:
+    """The type of a C++ parameter without qualifiers; a Python annotation runs nothing."""
+    return written(parameter.annotation) if hasattr(parameter, "written") else ""

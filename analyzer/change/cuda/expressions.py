@@ -66,7 +66,9 @@ def type_text(node: Node | None) -> str:
     if node is None:
         return ""
     text = " ".join(_QUALIFIER.sub(" ", text_of(node)).split()).replace(" *", "*").replace(" &", "&")
-    return text.replace("std::", "") if v.dtype_of_type(text.replace("std::", "")) else text
+    bare = text.rstrip("*&")
+    dtype = v.dtype_of_type(bare)
+    return v.SPELLED.get(dtype, bare) + text[len(bare) :]
 
 
 def children(node: Node) -> list[Node]:

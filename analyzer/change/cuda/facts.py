@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from analyzer.change.align import Alignment
 from analyzer.change.cuda import vocabulary as v
 from analyzer.change.cuda.expressions import operation
+from analyzer.change.edits import at, make
 from analyzer.change.extract import Fact, View, casts, contiguities, copies
 from analyzer.change.guards import guards
-from analyzer.change.launches import Option, resolve
+from analyzer.change.launches import Option
 from analyzer.change.source import Function, Statement, last_name, once
 from analyzer.change.vocabulary import ALLOCATORS, BYTES, INTEGERS
 from analyzer.change.writing import written
+from analyzer.model.change import Edit
 
 
 def orderings(view: View) -> Iterator[Fact]:
@@ -50,8 +52,23 @@ def launches(view: View) -> Iterator[Fact]:
         options: dict[str, Option] = {}
         for name, value in given.items():
             if not (name in ("shared", "stream") and isinstance(value, ast.Constant) and value.value in (0, None)):
-                options[name] = resolve(value, view)
+                options[name] = _held(value, view)
         yield view.fact("launch", call, kernel, tuple(sorted(options.items())), detail={"kernel": kernel})
+
+
+def _held(node: ast.expr, view: View) -> Option:
+    """A value through the local that holds it: the declaration that is seen from here, and what is assigned later."""
+    values = [node]
+    if isinstance(node, ast.Name):
+        here = view.statement
+        seen = [
+            (s, value)
+            for s, value in view.function.assigned.get(node.id, ())
+            if s.index < here.index and s.conditions == here.conditions[: len(s.conditions)]
+        ]
+        last = max((n for n, (s, _) in enumerate(seen) if isinstance(s.node, ast.AnnAssign)), default=0)
+        values = [value for _, value in seen[last:]] or values
+    return Option(tuple(dict.fromkeys(map(view.key, values))), " | ".join(dict.fromkeys(map(written, values))))
 
 
 @once
@@ -70,6 +87,24 @@ def told_by_launches(alignment: Alignment) -> set[tuple[int, int]]:
     sides = (alignment.base_statements, alignment.head_statements)
     feeding = [{n for n, s in enumerate(side) if s.index in launch_places(s.function)} for side in sides]
     return {(i, j) for i, j in alignment.pairs.items() if i in feeding[0] and j in feeding[1]}
+
+
+def parameter_widths(alignment: Alignment) -> Iterator[Edit]:
+    """Parameters that are used as an index and have another width."""
+    base, head = alignment.base[0], alignment.head[0]
+    sides = [
+        {rename(p.arg): (p, BYTES[dtype] * 8)
+         for p in f.parameters
+         if p.annotation is not None and (dtype := v.dtype_of_type(written(p.annotation))) in INTEGERS
+         and BYTES[dtype] >= 4 and p.arg in f.subscripts}
+        for f, rename in ((base, alignment.base_name), (head, alignment.head_name))
+    ]  # fmt: skip
+    for name in sides[0].keys() & sides[1].keys():
+        (p, x), (q, y) = sides[0][name], sides[1][name]
+        if x != y:
+            way = "widened" if y > x else "narrowed"
+            detail = {"bits_before": int(x), "bits_after": int(y), "of": "parameter"}
+            yield make(f"index-{way}", at(base, p, written(p)), at(head, q, written(q)), detail)
 
 
 def _declared(statement: Statement) -> tuple[ast.AnnAssign, str] | None:
@@ -98,8 +133,26 @@ def declarations(view: View) -> Iterator[Fact]:
         yield view.fact("cast", node, anchor, dtype, detail=detail, paired=True)
 
 
-def allocations(view: View) -> Iterator[Fact]:
-    """Tensors, device memory and arrays in shared memory, each with its size."""
+def wider_uses(view: View) -> Iterator[Fact]:
+    """Indices that a local of 64 bits stands for, where the other version computes them from 32 bits."""
+    declared = [found for s in view.function.statements if (found := _declared(s))]
+    wide = {written(node.target) for node, dtype in declared if dtype in ("int64", "uint64")}
+    for node in view.statement.nodes:
+        if isinstance(node, ast.Name) and node.id in wide & view.lone.keys() and node.id in view.function.subscripts:
+            value = view.lone[node.id]
+            if _is_narrow(value, view.function) and view.statement.target() != node.id:
+                detail = {"dtype": "int64", "bits": 64}
+                yield view.fact("index", node, view.key(value), 64, operand=value, detail=detail)
+
+
+def _is_narrow(node: ast.expr, function: Function) -> bool:
+    """Whether a value is computed from the built-in indices and plain numbers alone, which have 32 bits."""
+    roots = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return bool(roots) and roots <= {"blockIdx", "threadIdx", "blockDim", "gridDim"}
+
+
+def shared_arrays(view: View) -> Iterator[Fact]:
+    """Arrays in shared memory, each with its size."""
     node = view.statement.node
     if isinstance(node, ast.AnnAssign) and getattr(node, "shared", False) and node.sizes:
         dtype = v.dtype_of_type(written(node.annotation).replace("[]", "")) or written(node.annotation).replace(
@@ -110,6 +163,11 @@ def allocations(view: View) -> Iterator[Fact]:
         value = (dtype, " ".join(map(view.key, node.sizes)))
         detail = {"dtype": dtype, "size": size, "fill": "shared", "target": view.statement.target()}
         yield view.fact("allocation", node, view.key(node.target), value, detail=detail)
+
+
+def allocations(view: View) -> Iterator[Fact]:
+    """Tensors and device memory, each with its size."""
+    node = view.statement.node
     for call in view.calls():
         name = last_name(call.func)
         target = view.statement.target()
@@ -170,4 +228,4 @@ def draws(view: View) -> Iterator[Fact]:
 #: Facts that hold of a statement by itself.
 LOCAL = (casts, contiguities, copies, guards, orderings, atomics, draws, allocations)
 #: Facts that depend on other statements, too.
-WIDE = (launches, declarations)
+WIDE = (launches, declarations, shared_arrays, wider_uses)

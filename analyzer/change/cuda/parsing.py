@@ -197,7 +197,7 @@ def _template_parameter(p: Node) -> tuple[ast.arg | None, ast.expr | None]:
         name = next((c for c in children(p) if c.type == "type_identifier"), None)
         default = p.child_by_field_name("default_type")
         given = placed(ast.Name(type_text(default), ast.Load()), default) if default is not None else None
-        return (_argument(text_of(name), "typename", p) if name is not None else None), given
+        return (_argument(text_of(name), "constexpr typename", p) if name is not None else None), given
     name, _, _ = declared(p.child_by_field_name("declarator"))
     if name is None:
         return None, None
@@ -364,11 +364,12 @@ def parse_both(base_path: str, base: str | None, head_path: str, head: str | Non
 def _only_read(sides: list[CppModule]) -> None:
     """Leave out functions that the other side may have as well, in a part that could not be read."""
     names = [{f.name for f in side.found[0]} for side in sides]
-    for side, others, other in ((sides[0], names[1], sides[1]), (sides[1], names[0], sides[0])):
-        if not other.unread:
+    unread = [Counter(side.unread) for side in sides]
+    for n, side in enumerate(sides):
+        if not unread[1 - n] - unread[n]:
             continue
-        present = set(re.findall(r"\w+", other.text))
-        kept = [f for f in side.found[0] if f.name in others or f.simple_name not in present]
+        present = set(re.findall(r"\w+", sides[1 - n].text))
+        kept = [f for f in side.found[0] if f.name in names[1 - n] or f.simple_name not in present]
         side.__dict__["found"] = (kept, side.found[1])
 
 

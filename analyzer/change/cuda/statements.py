@@ -46,6 +46,11 @@ def block(node: Node | None) -> list[ast.stmt]:
     return _sequence(children(node)) if node.type == "compound_statement" else _sequence([node])
 
 
+def body_of(node: Node, name: str = "body") -> list[ast.stmt]:
+    """The statements of a branch or a loop, of which there is always one."""
+    return block(node.child_by_field_name(name)) or [placed(ast.Pass(), node)]
+
+
 def _sequence(nodes: list[Node]) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     pragma: Node | None = None
@@ -82,14 +87,14 @@ def statement(node: Node) -> Iterator[ast.stmt]:
         yield _preprocessor(node)
     elif kind == "while_statement" or kind == "do_statement":
         test = expression(node.child_by_field_name("condition"))
-        yield placed(ast.While(test, block(node.child_by_field_name("body")), []), node)
+        yield placed(ast.While(test, body_of(node), []), node)
     elif kind == "for_statement":
         yield _for(node)
     elif kind == "for_range_loop":
         target = expression(node.child_by_field_name("declarator"))
         over = expression(node.child_by_field_name("right"))
         header = placed(Verbatim("each", [over]), node, over.written)
-        yield placed(ast.For(store(target), header, block(node.child_by_field_name("body")), []), node)
+        yield placed(ast.For(store(target), header, body_of(node), []), node)
     elif kind == "switch_statement":
         yield _switch(node)
     elif kind == "return_statement":
@@ -194,6 +199,8 @@ def declaration(node: Node) -> Iterator[ast.stmt]:
             value = _initial(given, its)
         elif declarator.type == "function_declarator":
             given = declarator.child_by_field_name("parameters")
+            if its == "void" or any(_is_parameter(one) for one in children(given)):
+                continue  # a function that is declared here
             named = declarator.child_by_field_name("declarator")
             args: list[ast.expr] = [placed(ast.Name(text_of(one), ast.Load()), one) for one in children(given)]
             called = placed(ast.Name(its, ast.Load()), declarator)
@@ -203,6 +210,8 @@ def declaration(node: Node) -> Iterator[ast.stmt]:
             for one in _descend_names(named):
                 yield placed(ast.Assign([store(expression(one))], value or placed(ast.Constant(None), node)), node)
             continue
+        if sizes and value is None and not shared:
+            value = placed(Verbatim("array", [expression(size) for size in sizes]), declarator)
         target = store(placed(ast.Name(text_of(base), ast.Load()), base))
         made = placed(
             ast.AnnAssign(target, placed(ast.Name(its + suffix, ast.Load()), node, its + suffix), value, 1), node
@@ -211,6 +220,12 @@ def declaration(node: Node) -> Iterator[ast.stmt]:
         made.shared = shared
         yield made
         yield from _lambdas(declarator)
+
+
+def _is_parameter(node: Node) -> bool:
+    """Whether what may be an argument of a constructor can only be a parameter: it has a qualifier or a name."""
+    kinds = {child.type for child in children(node)}
+    return bool(kinds & {"type_qualifier", "reference_declarator"}) or {"primitive_type", "identifier"} <= kinds
 
 
 _QUALIFIERS = frozenset({"type_qualifier", "storage_class_specifier"})
@@ -264,7 +279,7 @@ def _if(node: Node) -> Iterator[ast.stmt]:
     test = _test(parts[-1]) if parts else placed(ast.Constant(True), node)
     other = node.child_by_field_name("alternative")
     orelse = [one for inner in children(other) for one in block(inner)] if other is not None else []
-    yield placed(ast.If(test, block(node.child_by_field_name("consequence")), orelse), node)
+    yield placed(ast.If(test, body_of(node, "consequence"), orelse), node)
 
 
 def _test(node: Node) -> ast.expr:
@@ -319,7 +334,7 @@ def _for(node: Node) -> ast.stmt:
     texts = [text_of(one).rstrip(";").strip() if one is not None else "" for one in (first, test, step)]
     header = placed(Verbatim("for", parts), node, "; ".join(texts))
     header.end_lineno, header.end_col_offset = _header_end(node)
-    return placed(ast.For(target, header, block(node.child_by_field_name("body")), []), node)
+    return placed(ast.For(target, header, body_of(node), []), node)
 
 
 def _one_way(step: ast.expr) -> ast.expr:
@@ -356,8 +371,8 @@ def _switch(node: Node) -> ast.stmt:
 
 def _try(node: Node) -> ast.stmt:
     handlers = [
-        placed(ast.ExceptHandler(None, None, block(child.child_by_field_name("body"))), child)
+        placed(ast.ExceptHandler(None, None, body_of(child)), child)
         for child in children(node)
         if child.type == "catch_clause"
     ]
-    return placed(ast.Try(block(node.child_by_field_name("body")), handlers, [], []), node)
+    return placed(ast.Try(body_of(node), handlers, [], []), node)

@@ -9,7 +9,7 @@ TYPES: dict[str, str] = {
     "float": "float32", "double": "float64", "float32_t": "float32",
     "half": "float16", "__half": "float16", "Half": "float16", "__fp16": "float16", "half_t": "float16",
     "nv_bfloat16": "bfloat16", "__nv_bfloat16": "bfloat16", "BFloat16": "bfloat16", "hip_bfloat16": "bfloat16",
-    "__hip_bfloat16": "bfloat16", "bfloat16_t": "bfloat16",
+    "__hip_bfloat16": "bfloat16", "bfloat16_t": "bfloat16", "bfloat16": "bfloat16",
     "__nv_fp8_e4m3": "float8_e4m3fn", "Float8_e4m3fn": "float8_e4m3fn", "__nv_fp8_e5m2": "float8_e5m2",
     "Float8_e5m2": "float8_e5m2", "Float8_e4m3fnuz": "float8_e4m3fnuz",
     "int": "int32", "int32_t": "int32", "signed": "int32", "signed int": "int32", "std::int32_t": "int32",
@@ -18,6 +18,7 @@ TYPES: dict[str, str] = {
     "long": "int64", "long int": "int64", "ssize_t": "int64", "std::ptrdiff_t": "int64",
     "uint64_t": "uint64", "unsigned long long": "uint64", "unsigned long long int": "uint64", "size_t": "uint64",
     "unsigned long": "uint64", "std::size_t": "uint64", "std::uint64_t": "uint64", "unsigned long int": "uint64",
+    "uintptr_t": "uint64", "std::uintptr_t": "uint64", "intptr_t": "int64",
     "short": "int16", "int16_t": "int16", "unsigned short": "uint16", "uint16_t": "uint16",
     "char": "int8", "signed char": "int8", "int8_t": "int8", "unsigned char": "uint8", "uint8_t": "uint8",
     "bool": "bool",
@@ -91,6 +92,14 @@ _INTEGRAL = frozenset({"uint8", "int8", "int16", "int32", "int64"})
 DISPATCH_SETS = {
     "FLOATING_TYPES": _FLOATING, "INTEGRAL_TYPES": _INTEGRAL, "ALL_TYPES": _FLOATING | _INTEGRAL,
     "REDUCED_FLOATING_TYPES": frozenset({"float16", "bfloat16"}), "INDEX_TYPES": frozenset({"int32", "int64"}),
+}  # fmt: skip
+
+
+#: Canonical dtype -> its usual spelling.
+SPELLED = {
+    "int32": "int", "uint32": "unsigned int", "int64": "int64_t", "uint64": "uint64_t", "int16": "int16_t",
+    "uint16": "uint16_t", "int8": "int8_t", "uint8": "uint8_t", "float16": "half", "bfloat16": "bfloat16",
+    "float32": "float", "float64": "double", "bool": "bool",
 }  # fmt: skip
 
 

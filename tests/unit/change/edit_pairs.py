@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analyzer.change.category import is_cpp
 from analyzer.change.edits import sort_key
 from analyzer.change.facts import NoTree, SourcePair, change_edits
 
 FOLDER = Path(__file__).parents[2] / "data" / "edits"
 PRELUDE = "import torch\nimport triton\nimport triton.language as tl\nimport external, elsewhere\n\n\n"
+CPP_PRELUDE = "#include <torch/all.h>\n#include <external.h>\n\n"
 CASES = [
     pytest.param(case, id=f"{path.stem}: {case['says']}")
     for path in sorted(FOLDER.glob("*.yml"))
@@ -22,6 +24,7 @@ CASES = [
 def pairs_of(case: dict) -> list[SourcePair]:
     files = case.get("files") or {case.get("path", "code.py"): {"base": case["base"], "head": case["head"]}}
     prelude = {path: PRELUDE if path.endswith(".py") and path != "setup.py" else "" for path in files}
+    prelude |= {path: CPP_PRELUDE for path in files if is_cpp(path)}
     return [SourcePair(path, None, prelude[path] + s["base"], prelude[path] + s["head"]) for path, s in files.items()]
 
 

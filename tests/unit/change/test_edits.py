@@ -7,12 +7,30 @@ import builtins
 import io
 import keyword
 import tokenize
+from collections.abc import Iterator
 
 import pytest
+import tree_sitter
+import tree_sitter_cuda
 from edit_pairs import CASES, edits_of, flipped, in_order, pairs_of
 
+from analyzer.change.category import is_cpp
 from analyzer.change.edits import reverse, reverse_kind
 from analyzer.change.facts import SourcePair
+
+CPP = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+DECLARATORS = {
+    "init_declarator",
+    "pointer_declarator",
+    "reference_declarator",
+    "array_declarator",
+    "function_declarator",
+}
+DEFINITIONS = {
+    "declaration", "parameter_declaration", "optional_parameter_declaration", "function_definition",
+    "field_declaration", "for_range_loop",
+}  # fmt: skip
+NAMED = {"namespace_definition", "struct_specifier", "class_specifier", "preproc_def"}
 
 
 def found(edits) -> list[tuple[str, str, int]]:
@@ -52,6 +70,48 @@ def renamed(text: str, names: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def tokens(text: str) -> Iterator:
+    """The leaves of a C++ source's tree."""
+    waiting = [CPP.parse(text.encode()).root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.child_count:
+            waiting += node.children
+        else:
+            yield node
+
+
+def cpp_names(texts: list[str]) -> list[str]:
+    """Identifiers that C++ sources define: functions, parameters, locals, types, namespaces, macros."""
+    names: set[str] = set()
+    for text in texts:
+        for node in tokens(text):
+            above, last = node.parent, node
+            while above is not None and above.type in DECLARATORS:
+                above, last = above.parent, above
+            named = above is not None and above.child_by_field_name("name") == last
+            declared = above is not None and last in above.children_by_field_name("declarator")
+            typed = node.type == "type_identifier" and above is not None and "type_parameter" in above.type
+            if (
+                node.type.endswith("identifier")
+                and above is not None
+                and ((declared and above.type in DEFINITIONS) or (named and above.type in NAMED) or typed)
+            ):
+                names.add(node.text.decode())
+    return sorted(names)
+
+
+def cpp_renamed(text: str, names: dict[str, str]) -> str:
+    """The text with its own identifiers exchanged; members of other objects stay."""
+    raw = text.encode()
+    for node in sorted(tokens(text), key=lambda node: -node.start_byte):
+        name = node.text.decode()
+        member = node.type == "field_identifier" and node.parent.type == "field_expression"
+        if node.type.endswith("identifier") and name in names and not member:
+            raw = raw[: node.start_byte] + names[name].encode() + raw[node.end_byte :]
+    return raw.decode()
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_pair_has_exactly_the_labelled_edits(case):
     """Kind, symbol and count of every edit, and the stated details; nothing more."""
@@ -76,12 +136,15 @@ def test_reversed_pair_has_the_reversed_edits(case):
 def test_other_identifiers_give_the_same_edits(case):
     """No name of the code under analysis is evidence: opaque ones give the same kinds and counts."""
     pairs = pairs_of(case)
+    cpp = all(is_cpp(p.path) for p in pairs)
+    find, rename = (cpp_names, cpp_renamed) if cpp else (own_names, renamed)
     texts = [text for p in pairs for text in (p.base, p.head)]
-    names = {name: f"{'test_' if name.startswith('test') else ''}zq{n}" for n, name in enumerate(own_names(texts))}
-    others = [SourcePair(p.path, None, renamed(p.base, names), renamed(p.head, names)) for p in pairs]
+    names = {name: f"{'test_' if name.startswith('test') else ''}zq{n}" for n, name in enumerate(find(texts))}
+    others = [SourcePair(p.path, None, rename(p.base, names), rename(p.head, names)) for p in pairs]
 
     def symbol(name: str) -> str:
-        return ".".join(names.get(part, part) for part in name.split("."))
+        dot = "::" if cpp else "."
+        return dot.join(names.get(part, part) for part in name.split(dot))
 
     expected = sorted((kind, symbol(name), count) for kind, name, count in found(edits_of(pairs)))
     assert found(edits_of(others)) == expected
