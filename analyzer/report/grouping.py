@@ -47,16 +47,19 @@ def noun_of(edit: Edit) -> str:
 
 
 def rank(edit: Edit) -> int:
-    """The place of an edit's noun in the order that matters to a reader, 0 first."""
+    """The place of an edit in the order that matters to a reader, 0 first; a new kernel is no detail."""
+    if noun_of(edit) == "function" and edit.detail.get("what") == "kernel":
+        return len(TIERS[0]) - 1
     return _RANK.get(noun_of(edit), len(TIERS[0]))
 
 
 def grouped(edits: Iterable[Edit]) -> list[Told]:
     """Edits told together, in order: of one symbol what reads the same, then symbols of which the same is said.
 
-    The buffer that a copy fills is told with the copy.
+    The buffer that a copy fills is told with the copy, a statement that is new or gone with what it does.
     """
     edits = list(edits)
+    edits = [edit for edit in edits if not _told_otherwise(edit, edits)]
     copies = {(e.symbol, e.kind, e.detail.get("size")) for e in edits if noun_of(e) == "copy"}
     of_symbol: dict[tuple, list[Edit]] = {}
     for edit in edits:
@@ -72,17 +75,34 @@ def grouped(edits: Iterable[Edit]) -> list[Told]:
     return _ordered([Told(tuple(group)) for group in alike.values()])
 
 
-def told(groups: Sequence[Told], among: Iterable[Edit] = (), *, brief: bool = False) -> list[Text]:
+def _told_otherwise(edit: Edit, edits: Iterable[Edit]) -> bool:
+    """Whether a statement that is new or gone is what another edit of its line says more of."""
+    noun, _, way = edit.kind.rpartition("-")
+    line = "head_line" if way == "added" else "base_line"
+    return (
+        noun == "statement"
+        and edit.detail.get("statements", 1) == 1
+        and any(
+            other.symbol == edit.symbol
+            and other.kind.endswith(f"-{way}")
+            and noun_of(other) != "statement"
+            and getattr(other, line) == getattr(edit, line)
+            for other in edits
+        )
+    )
+
+
+def told(groups: Sequence[Told], among: Iterable[Edit] = ()) -> list[Text]:
     """The groups in sentences; what is said of one symbol in a row is one sentence, as long as it stays readable."""
     among = list(among)
     sentences: list[Text] = []
     for _, run in groupby(groups, key=_subject):
         clauses: list[Text] = []
         for group in run:
-            more = sentence(group, among, goes_on=bool(clauses), brief=brief)
+            more = sentence(group, among, goes_on=bool(clauses))
             if clauses and (len(clauses) == CLAUSES or sum(len(c.en) for c in clauses) + len(more.en) > LENGTH):
                 sentences.append(chained(clauses))
-                clauses, more = [], sentence(group, among, brief=brief)
+                clauses, more = [], sentence(group, among)
             clauses.append(more)
         sentences.append(chained(clauses))
     return sentences

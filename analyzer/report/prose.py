@@ -130,8 +130,16 @@ def _strongest(plan: Plan) -> list[Text]:
     """What to say first: the edits of findings medium or above, then the weightiest kinds, one a symbol and noun."""
     serious = [edit for f in plan.findings if LEVELS.index(f.severity) >= LEVELS.index("medium") for edit in f.edits]
     code_edits = [edit for file in plan.change.files if file.category != "test" for edit in file.edits]
-    groups = grouped(weightiest(serious, LOOKED_AT)) + grouped(weightiest(code_edits or plan.change.edits, LOOKED_AT))
+    groups = grouped(_brief(serious)) + grouped(_brief(code_edits or plan.change.edits))
     chosen: dict[tuple, Told] = {}
     for group in groups:
         chosen.setdefault((group.noun, group.symbols[0]), group)
-    return told(list(chosen.values())[:HEADLINES], plan.change.edits, brief=True)
+    return told(list(chosen.values())[:HEADLINES], plan.change.edits)
+
+
+def _brief(edits: Iterable[Edit]) -> list[Edit]:
+    """The weightiest edits, without the details that a headline has no room for."""
+    return [
+        edit.model_copy(update={"detail": {k: v for k, v in edit.detail.items() if k not in ("by", "size", "exact")}})
+        for edit in weightiest(edits, LOOKED_AT)
+    ]

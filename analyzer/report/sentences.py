@@ -69,15 +69,14 @@ class Told:
         return tuple(dict.fromkeys(item for edit in self.edits for item in items_of(edit)))
 
 
-def sentence(edit: Edit | Told, among: Iterable[Edit] = (), *, goes_on: bool = False, brief: bool = False) -> Text:
+def sentence(edit: Edit | Told, among: Iterable[Edit] = (), *, goes_on: bool = False) -> Text:
     """What edits do. `among`: the edits around them, for what they say about each other.
 
-    `goes_on`: a clause after one about the same symbol, which it does not name again. `brief`: without the details
-    that a headline has no room for.
+    `goes_on`: a clause after one about the same symbol, which it does not name again.
     """
     told = edit if isinstance(edit, Told) else Told((edit,))
     who = Text(en="it", zh=_SAME) if goes_on else _names(told.symbols)
-    key, data = _data(told, among, who, len(told.symbols), sum(each.count for each in told.edits), told.items, brief)
+    key, data = _data(told, among, who, len(told.symbols), sum(each.count for each in told.edits), told.items)
     said = phrase(key, **data)
     if goes_on:
         return Text(en=said.en, zh=_without_subject(said.zh))
@@ -101,16 +100,16 @@ def reading(edit: Edit, among: Iterable[Edit] = (), *, whole: bool = False) -> s
     if edit.kind.startswith(("test-", "function-")):
         detail = {name: value for name, value in detail.items() if name not in ("cases", "methods")}
     told = Told((edit.model_copy(update={"detail": detail} | blank),))
-    key, data = _data(told, among, Text(en="", zh=""), 1, 1, items, False)
+    key, data = _data(told, among, Text(en="", zh=""), 1, 1, items)
     return f"{edit.kind}: {phrase_in('en', key, **data)}"
 
 
 def _data(
-    told: Told, among: Iterable[Edit], who: Text, several: int, count: int, items: Sequence[str], brief: bool
+    told: Told, among: Iterable[Edit], who: Text, several: int, count: int, items: Sequence[str]
 ) -> tuple[str, dict]:
     """The key of a sentence, and what it is made of (templates/edits.en.yml)."""
     first = told.first
-    detail = _detail(told, brief)
+    detail = _detail(told)
     before, after = spans(first.before, first.after)
     key = f"edits.{first.kind}"
     return key if known(key) else "other-edit", dict(
@@ -191,16 +190,14 @@ def _split(text: object) -> list[str]:
     return [name for name in str(text).split(", ") if name]
 
 
-def _detail(told: Told, brief: bool) -> dict:
+def _detail(told: Told) -> dict:
     """The detail that holds for all edits that are told together, its texts cut to what a sentence can hold."""
     detail = dict(told.first.detail)
     if any(edit.detail.get("size") != detail.get("size") for edit in told.edits):
         detail = {name: value for name, value in detail.items() if not name.startswith("size")}
     if len(told.edits) > 1:
         detail.pop("cases", None)
-    if brief:
-        detail = {name: value for name, value in detail.items() if name not in ("by", "size", "exact")}
-    elif told.noun == "operator" and all(_is_name(detail.get(f"operator_{side}")) for side in ("before", "after")):
+    if told.noun == "operator" and all(_is_name(detail.get(f"operator_{side}")) for side in ("before", "after")):
         detail |= {f"call_{side}": detail[f"operator_{side}"] for side in ("before", "after")}
     return {
         name: _short(value) if isinstance(value, str) and name not in _LISTS else value

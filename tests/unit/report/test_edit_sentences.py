@@ -267,6 +267,18 @@ def test_numbers_come_before_dispatch_and_names() -> None:
     assert [next(kind for kind in kinds if kind in said) for said in told] == list(reversed(kinds))
 
 
+def test_a_statement_is_told_by_what_it_does() -> None:
+    """An allocation that is new is not told a second time as a statement that is new."""
+    allocation = edit("allocation-added", detail={"target": "x", "size": "n × 4 bytes"}, head_line=3)
+    statement = edit("statement-added", detail={"statement": "x = torch.empty(n)", "statements": 1}, head_line=3)
+    assert _told(allocation, statement, names=()) == ["`Sampler.apply` now allocates `x` (`n × 4 bytes`)."]
+    elsewhere = statement.model_copy(update={"head_line": 5})
+    assert (
+        len(_told(allocation, elsewhere, names=())) == 1
+        and "; it now runs" in _told(allocation, elsewhere, names=())[0]
+    )
+
+
 def test_an_unknown_kind_is_still_told() -> None:
     """An edit of a kind that has no sentence names its symbol, its kind and both sides."""
     said = sentence(edit("colour-changed", before="red", after="blue"))
