@@ -136,6 +136,8 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
     if noun in POSITIONAL:
         yield placed(anchor)
         return
+    if noun in ("constant", "comparison"):  # the same number elsewhere is another one
+        yield placed(anchor)
     yield elsewhere(anchor, value)
     if noun == "copy":  # a copy in another dtype is another copy
         yield placed(lambda f: f.value[0])

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from analyzer.change import vocabulary as v
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, make
+from analyzer.change.extract import cast_parts, copy_parts
 from analyzer.change.global_state import is_shared
 from analyzer.change.launches import tile_statements
 from analyzer.change.operations import MESSAGES
@@ -77,5 +78,16 @@ def _has_effect(statement: Statement) -> bool:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     if statement.index in tile_statements(statement.function):
         return False
+    if len(targets) == 1 and isinstance(targets[0], ast.Name) and not is_shared(targets[0], statement.function):
+        return isinstance(node, ast.AugAssign) or _is_update(node.value, targets[0].id, statement)
     own = [target for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
     return any(not is_shared(target, statement.function) for target in own)
+
+
+def _is_update(value: ast.expr, name: str, statement: Statement) -> bool:
+    """Whether a name is given a value that rests on its old one; a cast, a copy or a new layout are told as such."""
+    if isinstance(value, ast.Call):
+        told = cast_parts(value, statement.function) or copy_parts(value, statement.function)
+        if told or last_name(value.func) in ("contiguous", "to"):
+            return False
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))
