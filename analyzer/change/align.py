@@ -43,40 +43,49 @@ def _template(node: ast.AST) -> list[str]:
     """What `dump` says of a node, kept with it: texts at even places, the names between them at odd ones."""
     kept = node.__dict__.get("_template")
     if kept is None:
-        kept = [""]
-        _write(node, kept)
+        written: list[str | tuple[str]] = []
+        _write(node, written)
+        spend(10 * len(written))
+        kept, text = [], []
+        for piece in written:
+            if isinstance(piece, tuple):
+                kept += ("".join(text), piece[0])
+                text = []
+            else:
+                text.append(piece)
+        kept.append("".join(text))
         node._template = kept
-        spend(10 * len(kept))
     return kept
 
 
-def _write(node: ast.AST, out: list[str]) -> None:
+def _write(node: ast.AST, out: list[str | tuple[str]]) -> None:
+    """Append the structure of a node: texts, and each name as a tuple of it."""
     if isinstance(node, ast.Name):
-        out += (node.id, "")
+        out.append((node.id,))
     elif isinstance(node, ast.arg):
-        out += (node.arg, "")
+        out.append((node.arg,))
     elif isinstance(node, ast.Constant):
-        out[-1] += repr(node.value)
+        out.append(repr(node.value))
     else:
-        out[-1] += "(" + type(node).__name__
+        out.append("(" + type(node).__name__)
         for field in _fields(type(node)):
             value = getattr(node, field, None)
             if isinstance(value, ast.AST):
-                out[-1] += " "
+                out.append(" ")
                 _write(value, out)
             elif isinstance(value, list):
-                out[-1] += " ["
+                out.append(" [")
                 for place, one in enumerate(value):
                     if place:
-                        out[-1] += " "
+                        out.append(" ")
                     if isinstance(one, ast.AST):
                         _write(one, out)
                     else:
-                        out[-1] += repr(one)
-                out[-1] += "]"
+                        out.append(repr(one))
+                out.append("]")
             elif value is not None:
-                out[-1] += f" {value}"
-        out[-1] += ")"
+                out.append(f" {value}")
+        out.append(")")
 
 
 @cache

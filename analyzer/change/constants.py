@@ -54,8 +54,11 @@ def _differences(x: ast.expr, y: ast.expr) -> Iterator[tuple[str, str, dict]]:
     if entries[0] is None or entries[1] is None:
         return
     common = lcs(*([(name, dump(node, str)) for name, node in side] for side in entries))
-    gone = {name: node for n, (name, node) in enumerate(entries[0]) if n not in {i for i, _ in common}}
-    new = {name: node for n, (name, node) in enumerate(entries[1]) if n not in {j for _, j in common}}
+    same = [{pair[side] for pair in common} for side in (0, 1)]
+    gone, new = (
+        {name: node for place, (name, node) in enumerate(its) if place not in kept}
+        for its, kept in zip(entries, same, strict=True)
+    )
     if len(gone.keys() | new.keys()) > ENTRIES:
         return
     for name in sorted(gone.keys() | new.keys()):

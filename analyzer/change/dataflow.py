@@ -58,6 +58,7 @@ class _Run:
         self.kernel = function.is_kernel
         self.summary = Summary()
         self.conditions: tuple[str, ...] = ()
+        self.loops = 0
 
     def start(self) -> dict[str, Value]:
         return {
@@ -74,7 +75,7 @@ class _Run:
         return True
 
     def statement(self, node: ast.stmt, env: dict[str, Value], conditions: tuple[str, ...]) -> bool:
-        spend(50)
+        spend(100)
         if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
             if isinstance(node, ast.Return) and node.value is not None:
                 value = self.value(node.value, env)
@@ -96,8 +97,10 @@ class _Run:
         elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
             if not isinstance(node, ast.While):
                 self.assign(node.target, self.value(node.iter, env), env, node.iter)
-            for _ in range(2):
+            self.loops += 1  # what is inside of several loops runs often enough as it is
+            for _ in range(2 if self.loops <= 3 else 1):
                 self.branches([(node.body, conditions), ([], conditions)], env)
+            self.loops -= 1
             self.block(node.orelse, env, conditions)
         elif isinstance(node, ast.With | ast.AsyncWith):
             return self.block(node.body, env, conditions)
@@ -153,7 +156,7 @@ class _Run:
     # Expressions
 
     def value(self, node: ast.expr, env: dict[str, Value]) -> Value:
-        spend(50)
+        spend(100)
         if isinstance(node, ast.Name):
             return env.get(node.id, Value())
         if isinstance(node, ast.Call):
@@ -201,7 +204,8 @@ class _Run:
             return self.language(op, node, given, env)
         copied = copy_parts(node, self.function)
         if copied is not None and not (isinstance(func, ast.Attribute) and func.attr == "copy_" and receiver.alias):
-            value = self.value(copied[0], env)
+            its = copied[0]
+            value = receiver if isinstance(func, ast.Attribute) and its is func.value else self.value(its, env)
             made = Value(exact=value.exact, computed=value.computed, dtype=copied[1] or value.dtype)
             if isinstance(func, ast.Attribute) and func.attr == "copy_" and isinstance(func.value, ast.Name):
                 env[func.value.id] = made
@@ -212,7 +216,9 @@ class _Run:
             return Value(dtype=dtype_of(keyword(node, "dtype"), self.function) or "")
         cast = cast_parts(node, self.function)
         if cast is not None:
-            return self.cast(self.value(cast[0], env), cast[1])
+            its = cast[0]
+            value = receiver if isinstance(func, ast.Attribute) and its is func.value else self.value(its, env)
+            return self.cast(value, cast[1])
         name = last_name(func)
         out = keyword(node, "out")
         if out is not None:
