@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from analyzer.change.category import is_test
+from analyzer.change.category import is_cpp, is_test
 from analyzer.change.facts import FileFacts, SourcePair
 from analyzer.change.source import Function, Module, parse
 from analyzer.model.base import Text
@@ -116,6 +116,14 @@ def _within_copy(edit: Edit, edits: Sequence[Edit]) -> bool:
     )
 
 
+def _read(path: str, text: str) -> Module:
+    if not is_cpp(path):
+        return parse(path, text)
+    from analyzer.change.cuda.parsing import parse_both  # its parser is not there for Python alone
+
+    return parse_both(path, text, path, None)[0]
+
+
 def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> Snippet | None:
     """The symbol on the side that shows the edits: after, or before where it is gone."""
     for text, path, line_of in (
@@ -125,7 +133,7 @@ def _snippet(pair: SourcePair, symbol: str, edits: list[Edit], parsed: dict) -> 
         if text is None:
             continue
         if (path, text) not in parsed:
-            parsed[path, text] = parse(path, text)
+            parsed[path, text] = _read(path, text)
         module = parsed[path, text]
         lines = sorted({line for e in edits if (line := line_of(e))})
         if lines:
