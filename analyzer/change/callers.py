@@ -85,6 +85,9 @@ def _afterwards(site: Site, parameter: str) -> Text | None:
     uses = uses_after(site.function, site.call, argument) if argument is not None else None
     if uses is None:
         return None
+    kept = [s.target() for s in site.function.statements if any(call is site.call for call in s.calls)]
+    if not uses and kept == [ast.unparse(argument)]:
+        return Text(en=f"keeps only the result, as `{kept[0]}`", zh=f"只保留返回值，仍名为 `{kept[0]}`")
     if not uses:
         name = ast.unparse(argument)
         return Text(en=f"does not use `{name}` afterwards", zh=f"此后不再使用 `{name}`")

@@ -311,9 +311,21 @@ def _size(call: ast.Call, source: str, view: View) -> tuple[str, str]:
         return " × ".join(map(_dimension, dims)) or "1", " ".join(map(key, dims))
     if not call.args:
         return "?", "?"
+    if last_name(call.func) == "arange":
+        return _steps(call.args), " ".join(map(key, call.args))
     if source == "data" and isinstance(call.args[0], ast.Constant):
         return "1", "1"  # one number
     return f"numel({written(call.args[0])})", f"{source} {key(call.args[0])}"
+
+
+def _steps(given: list[ast.expr]) -> str:
+    """The number of values of a range, as it is given: an end; a start and an end; and a step."""
+    if len(given) == 1:
+        return _dimension(given[0])
+    start, end = given[0], given[1]
+    from_zero = isinstance(start, ast.Constant) and start.value == 0
+    size = _dimension(end) if from_zero else f"({written(end)} - {_dimension(start)})"
+    return size if len(given) == 2 else f"{size} / {_dimension(given[2])}"
 
 
 def _dimension(node: ast.expr) -> str:

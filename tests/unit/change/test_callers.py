@@ -212,7 +212,7 @@ def overwriting(parameter: str) -> FileChange:
     [
         ("y = halve(x)\n    return y", "does not use `x` afterwards"),
         ("halve(x)\n    return x", "afterwards returns `x` at line 4"),
-        ("x = halve(x)\n    return x", "does not use `x` afterwards"),
+        ("x = halve(x)\n    return x", "keeps only the result, as `x`"),
         ("y = halve(x)\n    z = x + y\n    return z", "afterwards reads `x` at line 4"),
         ("y = halve(x)\n    return y, x.shape, x is None", "does not use `x` afterwards"),
         ("y = halve(x)\n    if flag:\n        keep(x)", "afterwards passes on `x` at line 5 where `flag` holds"),

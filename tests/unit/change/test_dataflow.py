@@ -192,3 +192,22 @@ def test_no_edit_where_both_may_write(before, after):
     """Writes under other tests, and calls that cannot be followed, leave open which side spares the argument."""
     sides = [HEAD + f"def f(x: torch.Tensor, n):\n    {body}\n" for body in (before, after)]
     assert [e.kind for e in file_facts("code.py", *sides).edits if e.kind.startswith("in-place")] == []
+
+
+@pytest.mark.parametrize(
+    "given, size",
+    [
+        ("n", "n × 8 bytes"),
+        ("n + 1", "(n + 1) × 8 bytes"),
+        ("0, n", "n × 8 bytes"),
+        ("m, n", "(n - m) × 8 bytes"),
+        ("0, n, 2", "n / 2 × 8 bytes"),
+        ("5", "5 × 8 bytes"),
+    ],
+)
+def test_the_size_of_a_range(given, size):
+    """A range has as many values as it has steps."""
+    made = f"torch.arange({given}, dtype=torch.int64)"
+    sides = [HEAD + f"def f(n, m):\n    return {value}\n" for value in ("None", made)]
+    (edit,) = [e for e in file_facts("code.py", *sides).edits if e.kind == "allocation-added"]
+    assert edit.detail["size"] == size
