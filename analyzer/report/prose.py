@@ -119,11 +119,11 @@ def _says_rename(note: Text, edits: Iterable[Edit]) -> bool:
     )
 
 
-def _weight(file: FileChange, findings: Sequence[Finding]) -> tuple[int, int, int, int]:
+def _weight(file: FileChange, findings: Sequence[Finding]) -> tuple[int, int, int, bool, int]:
     strongest = max((LEVELS.index(f.severity) for f in findings if f.path == file.path), default=0)
     place = max(CATEGORY_ORDER.index(file.category), 1)  # sources and kernels are told together
     weightiest = min(map(rank, file.edits), default=_LAST)
-    return (place, -strongest, weightiest, -(file.added + file.removed))
+    return (place, -strongest, weightiest, file.category != "kernel", -(file.added + file.removed))
 
 
 def _strongest(plan: Plan) -> list[Text]:
