@@ -27,9 +27,11 @@ OPPOSITE = {
 INTRODUCED = frozenset({"in-place", "alias-returned", "low-precision-round-trip"})
 #: Facts that are about a place in the order of the code: one that moved is gone here and new there.
 POSITIONAL = frozenset({"barrier"})
+#: The type of a variable in C++ -> the noun of its change; the same variable of the same statement is compared.
+DECLARED = {"declared-type": "cast", "declared-width": "index"}
 #: Facts that say nothing where their statement has no counterpart.
 ONLY_PAIRED = frozenset(
-    {"dtype-argument", "mask", "comparison", "operator", "constant", "stride", "launch", "tolerance"}
+    {"dtype-argument", "mask", "comparison", "operator", "constant", "stride", "launch", "tolerance", *DECLARED}
 )
 #: Facts that count only where what they apply to is known to both versions.
 OF_SOMETHING = frozenset({"cast", "contiguity", "index"})
@@ -139,6 +141,9 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
     if noun in ("constant", "comparison"):  # the same number elsewhere is another one
         yield placed(anchor)
     yield elsewhere(anchor, value)
+    if noun in DECLARED:
+        yield placed(anchor)
+        return
     if noun == "copy":  # a copy in another dtype is another copy
         yield placed(lambda f: f.value[0])
         yield elsewhere(anchor, lambda f: f.value[0])
@@ -169,7 +174,7 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     noun = (base or head).noun
     if base is None or head is None:
         one = base or head
-        if one.paired or noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
+        if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
             return ""
         if noun == "index":
             wide = (one.value == 64) == (head is not None)
@@ -179,8 +184,9 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
         return f"{noun}-removed" if head is None else appeared(noun)
     if base.present != head.present:
         return appeared(noun) if head.present else f"{noun}-removed"
-    if base.value == head.value:
+    if base.value == head.value or _untold(base, head):
         return ""
+    noun = DECLARED.get(noun, noun)
     if noun == "index":
         return "index-widened" if head.value > base.value else "index-narrowed"
     if noun == "guard":
@@ -190,6 +196,12 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     if noun == "tolerance":
         return f"tolerance-{'loosened' if head.value > base.value else 'tightened'}"
     return f"{noun}-changed"
+
+
+def _untold(base: Fact, head: Fact) -> bool:
+    """Whether two allocations differ in nothing but a dtype that one of them does not say."""
+    unsaid = base.noun == "allocation" and "" in (base.detail.get("dtype"), head.detail.get("dtype"))
+    return unsaid and base.value[1:] == head.value[1:]
 
 
 def _known(fact: Fact, in_base: bool, alignment: Alignment) -> bool:

@@ -35,8 +35,6 @@ class Fact:
     present: bool = True
     operand: ast.AST | None = None
     detail: dict = field(default_factory=dict)
-    #: Whether it says something only beside its counterpart in the other version.
-    paired: bool = False
 
     @property
     def function(self) -> Function:

@@ -29,10 +29,15 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
             detail = {"parameter": one.arg, "required": one.arg not in has, "kernel": function.is_kernel}
             yield _edit("parameter", p, q, base, head, detail)
             continue
+        if p.arg != q.arg and (_typed(p), _constexpr(p)) != (_typed(q), _constexpr(q)):
+            for function, one, sides, has in ((base, p, (p, None), defaults_x), (head, q, (None, q), defaults_y)):
+                detail = {"parameter": one.arg, "required": one.arg not in has, "kernel": function.is_kernel}
+                yield _edit("parameter", *sides, base, head, detail)
+            continue
         if p.arg != q.arg and head.module.language == "python":  # elsewhere arguments have no names
             detail = {"renamed": True, "name_before": p.arg, "name_after": q.arg, "kernel": head.is_kernel}
             yield _edit("parameter", p, q, base, head, detail)
-        elif _constexpr(p) != _constexpr(q):
+        elif p.arg == q.arg and _constexpr(p) != _constexpr(q):
             detail = {"parameter": q.arg, "constexpr_before": _constexpr(p), "constexpr_after": _constexpr(q)}
             yield _edit("parameter", p, q, base, head, detail)
         elif _typed(p) != _typed(q):

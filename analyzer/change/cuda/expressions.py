@@ -207,8 +207,8 @@ def cast(operand: ast.expr, target: Node, node: Node) -> ast.expr:
     dtype = v.dtype_of_type(name)
     if dtype:
         to = dtype_node(dtype, target)
-    elif name.endswith(("*", "&")) or name == "void":
-        return placed(Verbatim(f"cast {name}", [operand]), node)
+    elif any(sign in name for sign in "*&(") or name == "void":
+        return placed(Verbatim(f"cast {name.replace(' ', '')}", [operand]), node)
     else:
         its = placed(ast.Name(name, ast.Load()), target)
         to = placed(ast.Attribute(its, "dtype", ast.Load()), target)

@@ -13,6 +13,7 @@ from analyzer.change.extract import Fact, View, casts, contiguities, copies
 from analyzer.change.guards import guards
 from analyzer.change.launches import Option
 from analyzer.change.source import Function, Statement, last_name, once
+from analyzer.change.surroundings import clauses
 from analyzer.change.vocabulary import ALLOCATORS, BYTES, INTEGERS
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
@@ -25,14 +26,18 @@ def orderings(view: View) -> Iterator[Fact]:
         if view.function.is_kernel:
             if name:
                 detail = {"operation": name}
-                tests = tuple((holds, view.key(test)) for test, holds in view.statement.conditions)
-                if tests:
-                    detail |= {"conditional": True, "condition": view.statement.condition}
-                yield view.fact("barrier", call, name, (name, tests), detail=detail)
+                parts = {one for test, holds in view.statement.conditions for one in clauses(test, holds, view.key)}
+                if parts:
+                    detail |= {"conditional": True, "condition": _short(view.statement.condition)}
+                yield view.fact("barrier", call, name, (name, len(parts)), detail=detail)
         elif last_name(call.func) in v.SYNCHRONIZATIONS:
             name = last_name(call.func)
             detail = {"operation": written(call.func)}
             yield view.fact("synchronization", call, f"{name} {view.key(call)}", name, detail=detail)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def atomics(view: View) -> Iterator[Fact]:
@@ -127,10 +132,10 @@ def declarations(view: View) -> Iterator[Fact]:
     anchor = f"declared {view.key(node.target)}"
     if dtype in INTEGERS and BYTES[dtype] >= 4 and target in (view.function.subscripts or ()):
         width = int(BYTES[dtype] * 8)
-        yield view.fact("index", node, anchor, width, detail={"dtype": dtype, "bits": width}, paired=True)
+        yield view.fact("declared-width", node, anchor, width, detail={"dtype": dtype, "bits": width})
     elif not getattr(node, "shared", False) or not node.sizes:
         detail = {"dtype": dtype, "of": "declaration", "target": target}
-        yield view.fact("cast", node, anchor, dtype, detail=detail, paired=True)
+        yield view.fact("declared-type", node, anchor, dtype, detail=detail)
 
 
 def wider_uses(view: View) -> Iterator[Fact]:
@@ -175,8 +180,13 @@ def allocations(view: View) -> Iterator[Fact]:
             into = written(call.args[0]).split(")")[-1].lstrip("&")
             detail = {"size": f"{written(call.args[1])} bytes", "fill": name, "target": into}
             yield view.fact("allocation", call, view.key(call.args[0]), (view.key(call.args[1]), name), detail=detail)
-        elif name in ALLOCATORS and (is_torch(call) or name.startswith("new_")) and call.args:
-            dims = call.args[0]
+        elif (
+            name in ALLOCATORS
+            and (is_torch(call) or (name.startswith("new_") and isinstance(call.func, ast.Attribute)))
+            and call.args
+        ):
+            free = name.startswith("new_") and is_torch(call) and len(call.args) > 1  # its first argument is a tensor
+            dims = call.args[1] if free else call.args[0]
             parts = dims.elts if isinstance(dims, ast.Tuple) else [dims]
             like = ALLOCATORS[name] != "shape"
             dtype, its = _dtype(call, view)
@@ -206,7 +216,8 @@ def is_torch(call: ast.Call) -> bool:
 def _dtype(call: ast.Call, view: View) -> tuple[str, str]:
     """(dtype as text, as a key) of the options that a tensor is made with; empty where nothing plain says it."""
     for part in call.args[1:]:
-        for node in ast.walk(part):
+        values = view.function.assigned.get(part.id, ()) if isinstance(part, ast.Name) else ()
+        for node in ast.walk(values[0][1] if len(values) == 1 else part):
             its = node.value if isinstance(node, ast.Attribute) and node.attr in BYTES else None
             if isinstance(its, ast.Name) and its.id == "torch":
                 return node.attr, node.attr
