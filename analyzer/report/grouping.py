@@ -36,7 +36,7 @@ TIERS = (
 _TIER = {noun: tier for tier, nouns in enumerate(TIERS) for noun in nouns}
 _RANK = {noun: rank for rank, noun in enumerate(noun for nouns in TIERS for noun in nouns)}
 #: Nouns whose sentences do not go on about the symbol of the one before.
-_ALONE = ("function", "test", "dependency", "build-flag", "import", "tolerance")
+_ALONE = ("low-precision-round-trip", "function", "test", "dependency", "build-flag", "import", "tolerance")
 #: Clauses of one sentence, and how long it may get.
 CLAUSES = 3
 LENGTH = 320
