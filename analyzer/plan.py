@@ -13,7 +13,7 @@ from analyzer import profiles, settings
 from analyzer.bundle import Bundle, safe_path, sha256
 from analyzer.change.callers import callers, targets
 from analyzer.change.coverage import coverage
-from analyzer.change.facts import change_edits
+from analyzer.change.facts import change_edits, groups
 from analyzer.change.repository import Entry, Pair, Repository
 from analyzer.change.sites import Sites
 from analyzer.change.snippets import snippets
@@ -76,7 +76,13 @@ def make(repository: Repository, request: Request, progress: Progress) -> tuple[
     probes, checks, kernels = choose((*profile.probes, *chosen.probes), change, chosen.only)
 
     subject = describe(repository, pair, related)
-    notes = (*subject.notes, *noted, *_settings_edited(entries), *_stale(repository, pair, chosen))
+    notes = (
+        *subject.notes,
+        *noted,
+        *_settings_edited(entries),
+        *_stale(repository, pair, chosen),
+        *_in_groups(sources),
+    )
     subject = with_conversation(subject.model_copy(update={"notes": notes}), request.conversation)
     contents: dict[str, bytes] = {}
     revisions: tuple[Revision, ...] = ()
@@ -142,6 +148,19 @@ def _settings_edited(entries: tuple[Entry, ...]) -> tuple[Text, ...]:
 def _stale(repository: Repository, pair: Pair, chosen: Settings) -> tuple[Text, ...]:
     """Notes on waivers that are over or name no file of head."""
     return stale(chosen.waivers, repository.blobs(pair.head)) if chosen.waivers else ()
+
+
+def _in_groups(sources: Sources) -> tuple[Text, ...]:
+    count = len(groups(sources.pairs()))
+    if count == 1:
+        return ()
+    return (
+        Text(
+            en=f"The change is large: its files were read in {count} groups. A function that moved from one to another "
+            "is told as gone and new.",
+            zh=f"改动较大：文件分 {count} 组读取，跨组移动的函数显示为一删一增。",
+        ),
+    )
 
 
 def _is_revert(subject: Subject, related: tuple[Related, ...]) -> bool:

@@ -29,6 +29,11 @@ from analyzer.model.change import Edit, Symbol
 #: Characters of Python on both sides that are read together; a syntax tree takes some forty times as many bytes.
 TOGETHER = 12_000_000
 
+_TOO_MANY = Text(
+    en="So many functions came and went that not all were compared: one that was renamed may be told as gone and new.",
+    zh="增删的函数过多，未逐一比较：被重命名的函数可能显示为一删一增。",
+)
+
 
 @dataclass(frozen=True)
 class SourcePair:
@@ -164,6 +169,8 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
         edits += limits.of([f.path], lambda sides=sides: list(import_edits(*sides, moved, renames)), [])
     sides = {f.path: (base[f.previous_path or f.path], head[f.path]) for f in code}
     notes = {path: [note for side in both for note in (*side.notes, *side.remarks)] for path, both in sides.items()}
+    if not matching.complete and (unmatched := [*matching.added, *matching.removed]):
+        notes[min(renames.get(one.path, one.path) for one in unmatched)].append(_TOO_MANY)
     for f in files:
         what = (f.path, f.previous_path, f.base, f.head)
         stated, noted = limits.of([f.path], lambda what=what: build_edits(*what), ([], ()))
