@@ -50,7 +50,7 @@ def _cpp_edits(alignment: Alignment) -> list[Edit]:
     around = structure(alignment)
     edits += [*around.edits, *order_edits(alignment)]
     told = around.told | cuda.told_by_launches(alignment)
-    edits += rewrites(alignment, told)
+    edits += [*rewrites(alignment, told), *statement_edits(alignment)]
     return edits + _matched(alignment.differing(told | alignment.weak), operations.EXTRACTORS, alignment.touched)
 
 

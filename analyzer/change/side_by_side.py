@@ -346,7 +346,7 @@ class SideBySide:
                 name, op = last_name(node.func), statement.function.module.language_call(node)
                 if name in MESSAGES or is_allocation(node) or name in v.RANDOM or op in v.KERNEL_RANDOM or op == TOLD:
                     return True
-                if _is_stride(node):
+                if _is_stride(node) and statement.function.module.language == "python":
                     return True
         if _is_constant(a) and _is_constant(b) and not self.weak:
             words = [isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) for node in (a, b)]

@@ -16,7 +16,7 @@ from analyzer.change.extract import cast_parts, copy_parts
 from analyzer.change.global_state import is_shared
 from analyzer.change.launches import tile_statements
 from analyzer.change.operations import MESSAGES
-from analyzer.change.source import Statement, last_name
+from analyzer.change.source import TOLD, Statement, last_name
 from analyzer.model.change import Edit
 
 #: Calls that other edits tell, or that change nothing that is computed.
@@ -73,7 +73,11 @@ def _has_effect(statement: Statement) -> bool:
         op = statement.function.module.language_call(call)
         in_place = name.endswith("_") and isinstance(call.func, ast.Attribute)  # told of the argument that is written
         return not (
-            name in _ELSEWHERE or op.startswith("atomic_") or in_place or name.startswith(("_check", "set_default"))
+            name in _ELSEWHERE
+            or op == TOLD
+            or op.startswith("atomic_")
+            or in_place
+            or name.startswith(("_check", "set_default"))
         )
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     if statement.index in tile_statements(statement.function):

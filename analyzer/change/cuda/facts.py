@@ -106,7 +106,7 @@ def parameter_widths(alignment: Alignment) -> Iterator[Edit]:
     ]  # fmt: skip
     for name in sides[0].keys() & sides[1].keys():
         (p, x), (q, y) = sides[0][name], sides[1][name]
-        if x != y:
+        if x != y and p.arg == q.arg:
             way = "widened" if y > x else "narrowed"
             detail = {"bits_before": int(x), "bits_after": int(y), "of": "parameter"}
             yield make(f"index-{way}", at(base, p, written(p)), at(head, q, written(q)), detail)

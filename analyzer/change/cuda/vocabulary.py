@@ -64,7 +64,7 @@ ATOMIC = re.compile(r"(?:unsafe|gpu|fast)?[aA]tomic(?:Add|Sub|Exch|Min|Max|Inc|D
                     r"|red_\w+|__hip_atomic_\w+")  # fmt: skip
 SYNCHRONIZATIONS = frozenset({
     "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaStreamWaitEvent", "synchronize",
-    "hipDeviceSynchronize", "hipStreamSynchronize", "item",
+    "hipDeviceSynchronize", "hipStreamSynchronize",
 })  # fmt: skip
 DRAWS = re.compile(r"curand(?:_\w+|[A-Z]\w*)|hiprand\w+|philox_\w+|manual_seed\w*")
 DEVICE_MALLOC = frozenset({
