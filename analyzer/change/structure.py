@@ -151,8 +151,8 @@ class _Comparison:
         gone: dict[Around, list[int]] = {}
         new: dict[Around, list[int]] = {}
         for number, (_, _, before, after) in enumerate(self.pairs):
-            if not before and not after:
-                continue
+            if len(before) == len(after) and all(map(self._matches, before, after)):
+                continue  # as for most statements: nothing around it came or went
             for group, own, other, side in ((gone, before, after, 0), (new, after, before, 1)):
                 said = self._names(other, 1 - side)
                 key = (self.alignment.base_key, self.alignment.head_key)[side]
@@ -185,9 +185,12 @@ class _Comparison:
         """Whether the other side has the same thing around, be its test another: that is told of its header."""
         for other in others:
             a, b = (one, other) if side == 0 else (other, one)
-            if self.twin.get(id(a.node)) is b.node and (a.holds, a.kind) == (b.holds, b.kind):
+            if self._matches(a, b):
                 return True
         return False
+
+    def _matches(self, a: Around, b: Around) -> bool:
+        return self.twin.get(id(a.node)) is b.node and (a.holds, a.kind) == (b.holds, b.kind)
 
     def _pair(self, one: Around, two: Around, numbers: list[int]) -> Edit:
         noun, name = NOUNS[one.kind]
