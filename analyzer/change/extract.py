@@ -343,6 +343,8 @@ def masks(view: View) -> Iterator[Fact]:
         mask = argument(call, 1 if op == "load" else 2, "mask")
         if isinstance(mask, ast.Constant) and mask.value is None:
             mask = None
+        if isinstance(mask, ast.Name):
+            mask = view.lone.get(mask.id, mask)
         other = argument(call, 2, "other") if op == "load" else None
         value = (view.key(mask) if mask is not None else "", view.key(other) if other is not None else "")
         detail = {"operation": op, "mask": written(mask) if mask is not None else ""}

@@ -139,7 +139,9 @@ def constants(view: View) -> Iterator[Fact]:
 def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fact]:
     if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and last_name(node.func) in MESSAGES):
         return
-    if isinstance(node, ast.keyword) and node.arg in TOLERANCES:
+    if isinstance(node, ast.keyword) and (
+        node.arg in TOLERANCES or (node.arg in ("mask", "other") and view.function.is_kernel)
+    ):
         return
     if isinstance(node, ast.Call) and is_allocation(node) and "full" not in last_name(node.func):
         return  # its size is the allocation's
