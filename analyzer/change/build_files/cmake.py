@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from analyzer.change.build_files.fact import BuildFact
@@ -22,6 +23,7 @@ _SETTINGS = frozenset(
     {"CMAKE_BUILD_TYPE", "CMAKE_CXX_STANDARD", "CMAKE_CUDA_STANDARD", "CMAKE_HIP_STANDARD", "CMAKE_C_STANDARD",
      "CMAKE_INTERPROCEDURAL_OPTIMIZATION", "CMAKE_CUDA_SEPARABLE_COMPILATION", "CMAKE_POSITION_INDEPENDENT_CODE"}
 )  # fmt: skip
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _FETCHES = frozenset({"fetchcontent_declare", "externalproject_add", "cpmaddpackage"})
 
 
@@ -83,8 +85,15 @@ def _enter(command: Command, conditions: list[str]) -> None:
 
 
 def cmake(text: str) -> Iterator[BuildFact]:
-    """The facts of a CMake file."""
-    for command in commands(text):
+    """The facts of a CMake file; a variable that is set once stands for its value in what is found and fetched."""
+    read = list(commands(text))
+    sets = [c for c in read if c.name == "set" and len(c.arguments) > 1]
+    times = Counter(c.arguments[0] for c in sets)
+    values = {c.arguments[0]: c.arguments[1] for c in sets if times[c.arguments[0]] == 1}
+    for command in read:
+        if command.name == "find_package" or command.name in _FETCHES:
+            filled = (_VARIABLE.sub(lambda m: values.get(m[1], m[0]), one) for one in command.arguments)
+            command = replace(command, arguments=tuple(filled))
         yield from _command(command)
 
 
