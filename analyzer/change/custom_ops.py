@@ -27,7 +27,7 @@ def called_operator(func: ast.expr, module: Module) -> str:
         func = func.value
     if not isinstance(func, ast.Name):
         return ""
-    dotted = [*module.whole.imports.get(func.id, func.id).split("."), *reversed(parts)]
+    dotted = [*module.imports.get(func.id, func.id).split("."), *reversed(parts)]
     return dotted[3] if dotted[:2] == ["torch", "ops"] and len(dotted) in (4, 5) else ""
 
 

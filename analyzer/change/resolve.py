@@ -134,16 +134,16 @@ class Resolver:
         return [m for m in methods if m]
 
     def _plain(self, name: str, caller: Function, depth: int) -> list[Found]:
-        whole = caller.module.whole
-        nested = whole.functions.get(f"{caller.name}.{name}")
+        near = caller.module.functions
+        nested = near.get(f"{caller.name}.{name}")
         if nested:
             return [nested]
         if name in caller.locals and caller.name != "<module>":
             values = [value for _, value in caller.assigned.get(name, ())]
             return [found for value in values for found in self.meant(value, caller, depth - 1)]
         around = caller.name.rpartition(".")[0]
-        if around in whole.functions:
-            return self._plain(name, whole.functions[around], depth - 1) if depth else []
+        if around in near:
+            return self._plain(name, near[around], depth - 1) if depth else []
         found = self._in_module(name, caller.module, depth)
         return [found] if found else []
 
@@ -156,22 +156,23 @@ class Resolver:
         return self._named[key]
 
     def _find(self, name: str, module: Module, depth: int) -> Found | None:
-        whole = module.whole
-        if name in whole.functions:
-            return whole.functions[name]
-        if name in whole.classes:
-            return Class(whole, whole.classes[name])
+        if name in module.defined:
+            whole = module.whole
+            if name in whole.functions:
+                return whole.functions[name]
+            if name in whole.classes:
+                return Class(whole, whole.classes[name])
         if not depth:
             return None
-        if name in whole.imports:
-            return self._dotted(whole.imports[name], module, depth - 1)
-        if name in whole.constants and isinstance(whole.constants[name], ast.Assign):
-            value = whole.constants[name].value
+        if name in module.imports:
+            return self._dotted(module.imports[name], module, depth - 1)
+        if name in module.constants and isinstance(module.constants[name], ast.Assign):
+            value = module.constants[name].value
             if isinstance(value, ast.Name | ast.Attribute) and root_name(value) != name:
-                found = self.meant(value, whole.top, depth - 1)
+                found = self.meant(value, module.top, depth - 1)
                 return found[0] if len(found) == 1 else None
             return None
-        for star in whole.stars:
+        for star in module.stars:
             source = self._dotted(star, module, depth - 1)
             found = self._in_module(name, source, depth - 1) if isinstance(source, Module) else None
             if found:
@@ -240,11 +241,11 @@ class Resolver:
             parameter = next((p for p in caller.parameters if p.arg == node.id), None)
             if parameter is not None:
                 return self._annotated(parameter.annotation, caller.module)
-            around = caller.module.whole.functions.get(caller.name.rpartition(".")[0])
+            around = caller.module.functions.get(caller.name.rpartition(".")[0])
             if around is not None and node.id not in caller.locals:
                 return self.classes_of(node, around, depth - 1)
-            value = caller.module.whole.constants.get(node.id)
-            top = caller.module.whole.top
+            value = caller.module.constants.get(node.id)
+            top = caller.module.top
             return self.classes_of(value.value, top, depth - 1) if value is not None and caller is not top else []
         if isinstance(node, ast.Call):
             made = self.meant(node.func, caller, depth - 1)
@@ -300,7 +301,7 @@ class Resolver:
             return self._annotated(node.slice, module)
         if not isinstance(node, ast.Name | ast.Attribute):
             return []
-        return [found for found in self.meant(node, module.whole.top) if isinstance(found, Class)]
+        return [found for found in self.meant(node, module.top) if isinstance(found, Class)]
 
     def _class(self, owner: str, module: Module) -> Class | None:
         node = module.whole.classes.get(owner.split(".")[-1])
