@@ -21,6 +21,8 @@ QUOTED = 100
 #: Suffix -> the name of its language in a fence; the others are Python.
 LANGUAGES = dict.fromkeys((".cu", ".cuh"), "cuda") | dict.fromkeys((".cc", ".cpp", ".cxx", ".h", ".hpp"), "cpp")
 
+#: A longer line of code is cut.
+_WIDTH = 400
 #: How much an edit of a noun says about a change; what is not listed counts 1.
 WEIGHT = {
     "low-precision-round-trip": 9, "in-place": 8, "copy": 7, "index": 6, "stride": 6, "barrier": 6, "order": 6,
@@ -168,4 +170,5 @@ def _excerpt(module: Module, function: Function | None, lines: list[int]) -> str
         previous = number
     if previous is not None and function and previous < last:
         shown.append(" " * (len(module.lines[previous - 1]) - len(module.lines[previous - 1].lstrip())) + "...")
-    return textwrap.dedent("\n".join(shown))
+    lines = textwrap.dedent("\n".join(shown)).split("\n")
+    return "\n".join(line if len(line) <= _WIDTH else f"{line[:_WIDTH]} ..." for line in lines)
