@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from analyzer.change.limits import spend
-from analyzer.change.source import Function, Statement
+from analyzer.change.source import Function, Statement, root_name
 
 #: Words of a shape that say what kind of node stands there.
 _GRAMMAR = frozenset(
@@ -273,7 +273,15 @@ class Alignment:
                 vote([a.arg for a in f.parameters], [a.arg for a in g.parameters])
         best_for_base = _best(votes, 0)
         best_for_head = _best(votes, 1)
-        return {x: y for x, y in best_for_base.items() if best_for_head.get(y) == x}
+        types = [
+            {p.arg: ast.dump(p.annotation) for f in functions for p in f.parameters if p.annotation is not None}
+            for functions in (self.base, self.head)
+        ]
+        return {
+            x: y
+            for x, y in best_for_base.items()
+            if best_for_head.get(y) == x and _agree(types[0].get(x), types[1].get(y))
+        }
 
     @cached_property
     def _canonical(self) -> tuple[dict[str, str], dict[str, str]]:
@@ -330,13 +338,17 @@ class Alignment:
             {i: self.base_name(self.base_statements[i].target()) for i in left_a},
             {j: self.head_name(self.head_statements[j].target()) for j in left_b},
         )
+        stored = (
+            {i: self.base_name(stored_into(self.base_statements[i])) for i in left_a},
+            {j: self.head_name(stored_into(self.head_statements[j])) for j in left_b},
+        )
         near = _neighbours(left_a, left_b, *gaps) if many else None
         for i in left_a:
             x = self.base_statements[i]
             for j in left_b if near is None else near[i]:
                 y = self.head_statements[j]
                 same_gap = gaps[0][i] == gaps[1][j]
-                if type(x.node) is not type(y.node):
+                if type(x.node) is not type(y.node) or stored[0][i] != stored[1][j]:
                     continue
                 spend(50)
                 score = similarity(words_a[i], words_b[j])
@@ -429,6 +441,24 @@ class Alignment:
     def same(self) -> bool:
         """Whether nothing differs but names."""
         return self.base_shapes == self.head_shapes
+
+
+def stored_into(statement: Statement) -> str:
+    """The pointer that a kernel's store begins with: stores through other pointers are other statements."""
+    node = statement.node
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args):
+        return ""
+    if statement.function.module.language_call(node.value) != "store":
+        return ""
+    address = node.value.args[0]
+    while isinstance(address, ast.BinOp):
+        address = address.left
+    return root_name(address)
+
+
+def _agree(base: str | None, head: str | None) -> bool:
+    """Whether two annotations, where both are given, are the same."""
+    return base is None or head is None or base == head
 
 
 def _best(votes: Mapping[tuple[str, str], int], side: int) -> dict[str, str]:
