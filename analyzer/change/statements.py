@@ -1,7 +1,7 @@
 """Statements with an effect that only one side has: what is called for its effect, stored, or set on an object.
 
 A run of them is one edit, told by its first statement. New locals have no effect by themselves, and what another edit
-tells (guards, barriers, draws, writes of global state) is left to it.
+tells (guards, barriers, draws, allocations, writes of global state) is left to it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from analyzer.change import vocabulary as v
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, make
-from analyzer.change.extract import cast_parts, copy_parts
+from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.global_state import is_shared
 from analyzer.change.launches import tile_statements
 from analyzer.change.operations import MESSAGES
@@ -84,6 +84,8 @@ def _has_effect(statement: Statement) -> bool:
         return False
     if len(targets) == 1 and isinstance(targets[0], ast.Name) and not is_shared(targets[0], statement.function):
         return isinstance(node, ast.AugAssign) or _is_update(node.value, targets[0].id, statement)
+    if targets and isinstance(node.value, ast.Call) and is_allocation(node.value):
+        return False
     own = [target for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
     return any(not is_shared(target, statement.function) for target in own)
 
