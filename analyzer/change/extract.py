@@ -346,7 +346,7 @@ def masks(view: View) -> Iterator[Fact]:
         if isinstance(mask, ast.Name):
             mask = view.lone.get(mask.id, mask)
         other = argument(call, 2, "other") if op == "load" else None
-        value = (view.key(mask) if mask is not None else "", view.key(other) if other is not None else "")
+        value = (view.key(mask) if mask is not None else "", _number_or_key(other, view) if other is not None else "")
         detail = {"operation": op, "mask": written(mask) if mask is not None else ""}
         if other is not None:
             detail["other"] = written(other)
@@ -355,6 +355,12 @@ def masks(view: View) -> Iterator[Fact]:
         yield view.fact("mask", call, anchor, value, present=mask is not None, detail=detail)
         if op.startswith("atomic_"):
             yield view.fact("atomic", call, anchor.split(" ", 1)[1], op, detail={"operation": op})
+
+
+def _number_or_key(node: ast.AST, view: View) -> str:
+    """0 and 0.0 stand in for a masked element alike."""
+    plain = isinstance(node, ast.Constant) and type(node.value) in (int, float)
+    return repr(float(node.value)) if plain else view.key(node)
 
 
 def orderings(view: View) -> Iterator[Fact]:

@@ -30,8 +30,15 @@ def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]
             continue
         if alignment.base_shapes[i] != alignment.head_shapes[j]:
             found = list(dict.fromkeys(SideBySide(alignment, x, y, (i, j) in alignment.weak).differences()))
+            if (i, j) in alignment.weak and _bindings(x) != _bindings(y):
+                continue  # which of several assignments became which cannot be told
             if not any(_calls_one_of(alignment, node) for one in found for node in (one.base, one.head)):
                 yield from _edits(x, y, found)
+
+
+def _bindings(statement: Statement) -> int:
+    """How often the function binds the name that the statement binds."""
+    return len(statement.function.assigned.get(statement.target(), ()))
 
 
 def _calls_one_of(alignment: Alignment, node: ast.AST | None) -> bool:
