@@ -66,7 +66,7 @@ class Statement:
 
     @property
     def source(self) -> tuple:
-        """Where in its lines the statement stands, and the lines: the same tells the same structure; () is no answer."""
+        """Where in its lines a statement stands, and the lines: the same tells the same structure; () is no answer."""
         last = self.parts[-1]
         if not all(hasattr(part, "end_lineno") for part in self.parts):
             return ()
