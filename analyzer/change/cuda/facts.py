@@ -140,14 +140,22 @@ def declarations(view: View) -> Iterator[Fact]:
 
 def wider_uses(view: View) -> Iterator[Fact]:
     """Indices that a local of 64 bits stands for, where the other version computes them from 32 bits."""
-    declared = [found for s in view.function.statements if (found := _declared(s))]
-    wide = {written(node.target) for node, dtype in declared if dtype in ("int64", "uint64")}
+    if not view.lone:
+        return
+    wide = _wide(view.function) & view.lone.keys() & view.function.subscripts
     for node in view.statement.nodes:
-        if isinstance(node, ast.Name) and node.id in wide & view.lone.keys() and node.id in view.function.subscripts:
+        if isinstance(node, ast.Name) and node.id in wide:
             value = view.lone[node.id]
             if _is_narrow(value, view.function) and view.statement.target() != node.id:
                 detail = {"dtype": "int64", "bits": 64}
                 yield view.fact("index", node, view.key(value), 64, operand=value, detail=detail)
+
+
+@once
+def _wide(function: Function) -> frozenset[str]:
+    """Locals that are declared with 64 bits."""
+    declared = [found for s in function.statements if (found := _declared(s))]
+    return frozenset(written(node.target) for node, dtype in declared if dtype in ("int64", "uint64"))
 
 
 def _is_narrow(node: ast.expr, function: Function) -> bool:

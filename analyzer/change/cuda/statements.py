@@ -73,7 +73,7 @@ def statement(node: Node) -> Iterator[ast.stmt]:
     spend(20)
     kind = node.type
     if kind == "compound_statement":
-        yield placed(Block(block(node)), node)
+        yield placed(Block(block(node)), node, "")
     elif kind in ("ERROR", "MISSING"):
         yield placed(Unread(text_of(node)), node)
     elif kind == "expression_statement":
@@ -181,7 +181,7 @@ def _lambdas(node: Node) -> Iterator[ast.stmt]:
     for child in node.children:
         if child.type == "lambda_expression":
             body = child.child_by_field_name("body")
-            yield placed(Block(block(body)), child)
+            yield placed(Block(block(body)), child, "")
         elif child.type != "compound_statement":
             yield from _lambdas(child)
 
@@ -272,14 +272,33 @@ def _descend_names(node: Node | None) -> Iterator[Node]:
 
 
 def _if(node: Node) -> Iterator[ast.stmt]:
+    """A branch with all that follow by ``else if``; these are walked in a loop, as there may be hundreds."""
+    chain: list[Node] = []
+    orelse: list[ast.stmt] = []
+    following: Node | None = node
+    while following is not None:
+        chain.append(following)
+        other = following.child_by_field_name("alternative")
+        inner = children(other) if other is not None else []
+        following = (
+            inner[0] if len(inner) == 1 and inner[0].type == "if_statement" and not _declares(inner[0]) else None
+        )
+        if following is None:
+            orelse = [one for child in inner for one in block(child)]
+    for one in reversed(chain):
+        condition = one.child_by_field_name("condition")
+        parts = children(condition) if condition is not None else []
+        test = _test(parts[-1]) if parts else placed(ast.Constant(True), one)
+        orelse = [placed(ast.If(test, body_of(one, "consequence"), orelse), one, "if")]
+    if _declares(node):  # if (int x = f(); x > 0)
+        for first in children(node.child_by_field_name("condition"))[:-1]:
+            yield from (made for inner in children(first) for made in statement(inner))
+    yield from orelse
+
+
+def _declares(node: Node) -> bool:
     condition = node.child_by_field_name("condition")
-    parts = children(condition) if condition is not None else []
-    for one in parts[:-1]:  # if (int x = f(); x > 0)
-        yield from (made for inner in children(one) for made in statement(inner))
-    test = _test(parts[-1]) if parts else placed(ast.Constant(True), node)
-    other = node.child_by_field_name("alternative")
-    orelse = [one for inner in children(other) for one in block(inner)] if other is not None else []
-    yield placed(ast.If(test, body_of(node, "consequence"), orelse), node)
+    return condition is not None and len(children(condition)) > 1
 
 
 def _test(node: Node) -> ast.expr:
