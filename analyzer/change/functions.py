@@ -158,7 +158,9 @@ def _likeness(a: Body, b: Body) -> float:
     f, g = a.function, b.function
     if f.module.language != g.module.language:
         return 0.0
-    if f.kind == "kernel" != g.kind or f.simple_name.startswith("test") != g.simple_name.startswith("test"):
+    if (f.kind == "kernel") != (g.kind == "kernel") or f.simple_name.startswith("test") != g.simple_name.startswith(
+        "test"
+    ):
         return 0.0
     score = similarity(a.statements, b.statements)
     if min(len(f.statements), len(g.statements)) < 3 and f.simple_name != g.simple_name and score < 1:

@@ -47,7 +47,10 @@ _QUALIFIER = re.compile(r"\b(?:const|volatile|static|constexpr|inline|register|e
 
 def text_of(node: Node) -> str:
     """The source of a node on one line, without comments."""
-    raw = node.text.decode("utf-8", "replace")
+    return one_line(node.text.decode("utf-8", "replace"))
+
+
+def one_line(raw: str) -> str:
     if "//" in raw or "/*" in raw:
         raw = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or " ", raw, flags=re.DOTALL)
     return " ".join(raw.split())

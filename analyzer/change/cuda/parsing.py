@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from analyzer.change.cuda import vocabulary as v
-from analyzer.change.cuda.expressions import Node, children, expression, operation, placed, text_of, type_text
+from analyzer.change.cuda.expressions import Node, children, expression, one_line, operation, placed, text_of, type_text
 from analyzer.change.cuda.statements import block, branches, condition_of, declared
 from analyzer.change.source import TOLD, Function, Module, last_name, plain
 from analyzer.change.writing import written
@@ -71,7 +71,7 @@ class CppFunction(Function):
         body = self.definition.child_by_field_name("body")
         end = body.start_byte if body is not None else self.definition.end_byte
         raw = self.definition.text[: end - self.definition.start_byte].decode("utf-8", "replace")
-        return " ".join(raw.split("{")[0].split())
+        return one_line(raw).split("{")[0].strip()
 
     @cached_property
     def signature(self) -> str:
