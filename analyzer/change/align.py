@@ -249,6 +249,9 @@ class Alignment:
 
     @cached_property
     def renamed(self) -> dict[str, str]:
+        own = [self._own_names(side) for side in (self.base, self.head)]
+        if not own[0] - own[1] or not own[1] - own[0]:
+            return {}
         base_locals = frozenset().union(*(f.locals for f in self.base))
         head_locals = frozenset().union(*(f.locals for f in self.head))
         gone, new = base_locals - head_locals, head_locals - base_locals
@@ -283,6 +286,11 @@ class Alignment:
             if best_for_head.get(y) == x and _agree(types[0].get(x), types[1].get(y))
         }
 
+    def _own_names(self, functions: tuple[Function, ...]) -> set[str]:
+        """Parameters, and names bound by statements that the other side has not."""
+        names = {p.arg for f in functions for p in f.parameters}
+        return names.union(*(s.bound for f in functions for s in f.statements if s.source not in self._twins))
+
     @cached_property
     def _canonical(self) -> tuple[dict[str, str], dict[str, str]]:
         """For each side, name -> a name that both sides share and that does not depend on which side is base."""
@@ -307,15 +315,30 @@ class Alignment:
 
     @cached_property
     def base_shapes(self) -> list[str]:
-        return [shape(s, self.base_name) for s in self.base_statements]
+        """What tells whether statements are the same, a text for each: equal ones are."""
+        return self._shapes[0]
 
     @cached_property
     def head_shapes(self) -> list[str]:
+        return self._shapes[1]
+
+    @cached_property
+    def _shapes(self) -> tuple[list[str], list[str]]:
+        sides = (self.base_statements, self.base_name), (self.head_statements, self.head_name)
         if any(self._canonical):
-            return [shape(s, self.head_name) for s in self.head_statements]
-        known = dict(zip((s.source for s in self.base_statements), self.base_shapes, strict=True))
-        known.pop((), None)
-        return [known.get(s.source) or shape(s, self.head_name) for s in self.head_statements]
+            return tuple([shape(s, name) for s in statements] for statements, name in sides)
+        # The same source on both sides says as much as its structure, and costs less.
+        return tuple(
+            [s.source if s.source in self._twins else shape(s, name) for s in statements] for statements, name in sides
+        )
+
+    @cached_property
+    def _twins(self) -> set[str]:
+        """Sources of statements that both sides have."""
+        return ({s.source for s in self.base_statements} & {s.source for s in self.head_statements}) - {""}
+
+    def _words(self, statement: Statement) -> Counter:
+        return words(shape(statement, self.base_name if statement.function in self.base else self.head_name))
 
     @cached_property
     def equal(self) -> list[tuple[int, int]]:
@@ -331,8 +354,8 @@ class Alignment:
         left_b = [j for j in range(len(self.head_statements)) if j not in taken]
         gaps = _gaps(self.equal, len(self.base_statements), len(self.head_statements))
         many = len(left_a) * len(left_b) > MANY
-        words_a = {i: words(self.base_shapes[i]) for i in left_a}
-        words_b = {j: words(self.head_shapes[j]) for j in left_b}
+        words_a = {i: self._words(self.base_statements[i]) for i in left_a}
+        words_b = {j: self._words(self.head_statements[j]) for j in left_b}
         candidates: dict[tuple[int, int], float] = {}
         targets = (
             {i: self.base_name(self.base_statements[i].target()) for i in left_a},
@@ -411,8 +434,10 @@ class Alignment:
         same = set(self.equal)
         found = set()
         for i, j in self.pairs.items():
-            x, y = words(self.base_shapes[i]), words(self.head_shapes[j])
-            if (i, j) not in same and max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK:
+            if (i, j) in same:
+                continue
+            x, y = self._words(self.base_statements[i]), self._words(self.head_statements[j])
+            if max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK:
                 found.add((i, j))
         return found
 
@@ -423,16 +448,21 @@ class Alignment:
         keys, names = (cache(self.base_key), cache(self.head_key)), (self.base_name, self.head_name)
         found = tuple(set(range(len(s))) - {pair[n] for pair in self.equal} for n, s in enumerate(own))
         stored = {
-            rename(node.id)
+            rename(name)
             for statements, places, rename in zip(own, found, names, strict=True)
             for place in places
-            for node in statements[place].nodes
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+            for name in statements[place].bound
         }
+        plain = not any(self._canonical)
         for i, j in self.equal:
             x, y = self.base_statements[i], self.head_statements[j]
-            tests = [[(holds, k(test)) for test, holds in s.conditions] for s, k in zip((x, y), keys, strict=True)]
-            if tests[0] != tests[1] or stored.intersection(names[0](n.id) for n in x.nodes if isinstance(n, ast.Name)):
+            changed = (x.conditions or y.conditions) and (
+                [(holds, keys[0](test)) for test, holds in x.conditions]
+                != [(holds, keys[1](test)) for test, holds in y.conditions]
+            )
+            if not changed and not (plain and x.source and not any(name in x.source for name in stored)):
+                changed = stored.intersection(names[0](n.id) for n in x.nodes if isinstance(n, ast.Name))
+            if changed:
                 found[0].add(i)
                 found[1].add(j)
         return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, at, make
 from analyzer.change.launches import autotune
-from analyzer.change.source import Function
+from analyzer.change.source import Function, last_name
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
@@ -90,7 +90,10 @@ def _defaults(function: Function) -> dict[str, ast.expr]:
 
 
 def _constexpr(parameter: ast.arg) -> bool:
-    return parameter.annotation is not None and "constexpr" in written(parameter.annotation)
+    annotation = parameter.annotation
+    if annotation is None or isinstance(annotation, ast.Name | ast.Attribute):
+        return "constexpr" in last_name(annotation) if annotation is not None else False
+    return "constexpr" in written(annotation)
 
 
 def _typed(parameter: ast.arg) -> str:

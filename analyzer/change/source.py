@@ -64,14 +64,20 @@ class Statement:
         """All nodes of the statement's own expressions; a comprehension's or lambda's included."""
         return tuple(node for part in self.parts for node in nodes_of(part))
 
-    @property
-    def source(self) -> tuple:
-        """Where in its lines a statement stands, and the lines: the same tells the same structure; () is no answer."""
+    @cached_property
+    def source(self) -> str:
+        """The statement's lines and where it stands in them: equal ones have equal structure. Empty: cannot be told."""
         last = self.parts[-1]
         if not all(hasattr(part, "end_lineno") for part in self.parts):
-            return ()
+            return ""
         lines = self.function.module.lines[self.line - 1 : last.end_lineno]
-        return type(self.node), self.node.col_offset, last.end_col_offset, *lines
+        kind = type(self.node).__name__
+        return "\n".join((f"{kind} {self.node.col_offset} {last.end_col_offset}", *lines))
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Names that the statement stores or deletes."""
+        return frozenset(n.id for n in self.nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
 
     @cached_property
     def calls(self) -> tuple[ast.Call, ...]:
@@ -186,12 +192,7 @@ class Function:
     @cached_property
     def locals(self) -> frozenset[str]:
         """Names bound in the function: parameters and everything stored."""
-        names = {a.arg for a in self.parameters}
-        for statement in self.statements:
-            for node in statement.nodes:
-                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                    names.add(node.id)
-        return frozenset(names)
+        return frozenset(a.arg for a in self.parameters).union(*(s.bound for s in self.statements))
 
     @cached_property
     def assigned(self) -> dict[str, list[tuple[Statement, ast.expr]]]:
