@@ -18,7 +18,7 @@ from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.launches import bound_arguments, launch_of
 from analyzer.change.limits import spend
 from analyzer.change.resolve import Resolver, is_library
-from analyzer.change.source import Function, argument, keyword, last_name
+from analyzer.change.source import Function, argument, children, keyword, last_name
 from analyzer.change.tensors import NONE, Summary, Value, Write, joined, tensor_parameters, through
 
 DEPTH = 16
@@ -184,7 +184,7 @@ class _Run:
             if isinstance(node, ast.NamedExpr):
                 env[node.target.id] = value
             return value
-        for child in ast.iter_child_nodes(node):  # comparisons, comprehensions: look for stores inside
+        for child in children(node):  # comparisons, comprehensions: look for stores inside
             if isinstance(child, ast.expr):
                 self.value(child, env)
         return Value()

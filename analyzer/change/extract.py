@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from analyzer.change import vocabulary as v
 from analyzer.change.dtypes import dtype_of, element_bytes
-from analyzer.change.source import Function, Statement, argument, keyword, last_name, once, root_name
+from analyzer.change.source import Function, Statement, argument, children, keyword, last_name, once, root_name
 from analyzer.change.writing import written
 
 Key = Callable[[ast.AST], str]
@@ -177,7 +177,7 @@ def _plain_names(node: ast.AST, function: Function) -> set[str]:
         return set()
     if isinstance(node, ast.Name):
         return {node.id}
-    return {name for child in ast.iter_child_nodes(node) for name in _plain_names(child, function)}
+    return {name for child in children(node) for name in _plain_names(child, function)}
 
 
 def dtype_arguments(view: View) -> Iterator[Fact]:

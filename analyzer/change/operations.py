@@ -9,7 +9,7 @@ from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import Fact, Key, View, is_allocation
 from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
-from analyzer.change.source import TOLD, Function, last_name
+from analyzer.change.source import TOLD, Function, children, last_name
 from analyzer.change.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES
 from analyzer.change.writing import written
 
@@ -120,7 +120,7 @@ def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]
             return  # its arguments are the draw's
         if op and op not in MOVES and not op.startswith("atomic_"):
             yield op
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if not (isinstance(child, ast.keyword) and child.arg in ("mask", "other")):  # a mask is a fact of its own
             yield from operators_of(child, function, lone)
 
@@ -165,7 +165,7 @@ def _constants(node: ast.AST, parent: ast.AST | None, view: View) -> Iterator[Fa
             yield _constant(node, parent, view, dtype_of(node))
         return
     around = node if isinstance(node, ast.expr | ast.stmt | ast.keyword) else parent
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _constants(child, around, view)
 
 

@@ -15,6 +15,8 @@ def written(node: ast.AST) -> str:
     text = getattr(node, "written", None)
     if text is not None:
         return text
+    if hasattr(node, "lineno"):  # as the parser of Python made it, and so is all below
+        return ast.unparse(node)
     return _cpp(node) if any(hasattr(one, "written") for one in ast.walk(node)) else ast.unparse(node)
 
 
