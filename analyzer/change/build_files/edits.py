@@ -45,10 +45,14 @@ def is_build_file(path: str) -> bool:
 def facts_of(path: str, text: str) -> list[BuildFact]:
     """What a file states as a build or dependency file, nothing for another; Unreadable where its format is broken."""
     if reader := _reader(path):
-        return list(reader(text))
+        return list(reader(_plain(text)))
     if path.endswith(".py") and has_build_facts(path, text):
-        return list(setup_script(text))
+        return list(setup_script(_plain(text)))
     return []
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _reader(path: str) -> Callable[[str], Iterable[BuildFact]] | None:
@@ -84,7 +88,7 @@ def build_edits(
     sides: list[list[BuildFact]] = []
     for its, text in ((previous_path or path, base), (path, head)):
         try:
-            sides.append(facts_of(its, text.replace("\r\n", "\n").replace("\r", "\n")) if text is not None else [])
+            sides.append(facts_of(its, text) if text is not None else [])
         except (Unreadable, RecursionError) as error:
             return [], (_unreadable(its, getattr(error, "line", None)),)
     pairs = _matched(*sides)

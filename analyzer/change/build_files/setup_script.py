@@ -21,7 +21,7 @@ _ADDING = frozenset({"append", "extend", "insert"})
 
 def has_build_facts(path: str, text: str) -> bool:
     """Whether a Python file is worth reading here."""
-    return path.rsplit("/", 1)[-1] == "setup.py" or any(word in text for word in _FLAGS)
+    return path.rsplit("/", 1)[-1] == "setup.py" or ("extra_" in text and any(word in text for word in _FLAGS))
 
 
 def setup_script(text: str) -> Iterator[BuildFact]:
