@@ -249,8 +249,8 @@ class Alignment:
 
     @cached_property
     def renamed(self) -> dict[str, str]:
-        own = [self._own_names(side) for side in (self.base, self.head)]
-        if not own[0] - own[1] or not own[1] - own[0]:
+        gone, new = self._own_names
+        if not gone or not new:
             return {}
         base_locals = frozenset().union(*(f.locals for f in self.base))
         head_locals = frozenset().union(*(f.locals for f in self.head))
@@ -286,10 +286,16 @@ class Alignment:
             if best_for_head.get(y) == x and _agree(types[0].get(x), types[1].get(y))
         }
 
-    def _own_names(self, functions: tuple[Function, ...]) -> set[str]:
-        """Parameters, and names bound by statements that the other side has not."""
-        names = {p.arg for f in functions for p in f.parameters}
-        return names.union(*(s.bound for f in functions for s in f.statements if s.source not in self._twins))
+    @cached_property
+    def _own_names(self) -> tuple[set[str], set[str]]:
+        """At least the locals that the other side has not, told without a look at the statements that both have."""
+        base, head = (
+            {p.arg for f in functions for p in f.parameters}.union(
+                *(s.bound for f in functions for s in f.statements if s.source not in self._twins)
+            )
+            for functions in (self.base, self.head)
+        )
+        return base - head, head - base
 
     @cached_property
     def _canonical(self) -> tuple[dict[str, str], dict[str, str]]:
@@ -403,15 +409,18 @@ class Alignment:
 
     def differing(self, told: set[tuple[int, int]]) -> Alignment:
         """The same code with only those pairs of statements that differ, without those that are `told` already."""
-        found = Alignment(self.base, self.head, self.globals)
         same = {*self.equal, *told}
-        found.__dict__["lone"] = self.lone
+        found = Alignment(self.base, self.head, self.globals)
+        found.__dict__.update(self.__dict__)  # what is known of both versions holds on
         found.__dict__["pairs"] = {i: j for i, j in self.pairs.items() if (i, j) not in same}
+        found.__dict__.pop("weak", None)
         return found
 
     @cached_property
     def lone(self) -> tuple[dict[str, ast.expr], dict[str, ast.expr]]:
         """For each side, the locals that the other has not and that hold one thing wherever they are bound."""
+        if not any(self._own_names):
+            return {}, {}
         known = [
             {rename(name) for f in functions for name in f.locals}
             for functions, rename in ((self.base, self.base_name), (self.head, self.head_name))
