@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 import torch
 
-from analyzer.kernels import oracle
+from analyzer.kernels.distribution import at_temperature, distribution, total_variation
+from analyzer.kernels.kept_set import KeptSet, TopK, TopP, kept_set
+from analyzer.kernels.rows import ROUNDOFF
 
 #: Rows compared at once; an fp64 copy of 64 × 152k logits is 78 MB.
 CHUNK_ROWS = 64
@@ -16,9 +18,10 @@ CHUNK_ROWS = 64
 class Side:
     """One revision against the oracle, summed over rows.
 
-    `violating_rows`: rows with a token kept that must be dropped, or dropped that must be kept. `nan_rows`: rows with a
-    NaN. `tv`: total variation to the oracle's distribution on the tokens that the revision may keep, a value a row.
-    `lost_rows`: rows in which a token that must be kept has no mass.
+    `violating_rows`: rows with a token kept that must be dropped, or dropped that must be kept, or with too many or too
+    few of a tie; `violating_tokens`: tokens of the first two kinds. `nan_rows`: rows with a NaN. `tv`: total variation
+    to the oracle's distribution on the tokens that the revision may keep, a value a row. `lost_rows`: rows in which a
+    token that must be kept has no mass.
     """
 
     violating_rows: int = 0
@@ -63,31 +66,34 @@ def masked_logits(
     if base.shape != logits.shape or head.shape != logits.shape:
         raise ValueError(f"shapes differ: logits {tuple(logits.shape)}, {tuple(base.shape)}, {tuple(head.shape)}")
     total = MaskedLogits(rows=len(logits))
+    steps: list[TopK | TopP] = [TopK(top_k)] if top_k is not None else []
+    steps += [TopP(top_p)] if top_p is not None else []
+    rounding = 0.0 if temperature == 1.0 else 2 * ROUNDOFF  # the division may make neighbours equal
     for start in range(0, len(logits), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
-        given = oracle.temperature(logits[rows].to(device), temperature)
-        allowed = oracle.top_k_top_p(given, top_k, top_p)
+        given = at_temperature(logits[rows].to(device), temperature)
+        allowed = kept_set(given, *steps, ties_within=rounding)
         kept, distributions = [], []
         for output, side in ((base, total.base), (head, total.head)):
             values = output[rows].to(device).double()
             own = values > float("-inf")
             kept.append(own)
-            distributions.append(oracle.distribution(values.nan_to_num(nan=float("-inf"), posinf=1e308), own))
+            distributions.append(distribution(values.nan_to_num(nan=float("-inf"), posinf=1e308), own))
             _against_oracle(side, given, allowed, values, own, distributions[-1])
         _between(total, given, kept[0], kept[1], distributions[0], distributions[1])
     return total
 
 
 def _against_oracle(
-    side: Side, given: torch.Tensor, allowed: oracle.KeptSet, values: torch.Tensor, own: torch.Tensor, p: torch.Tensor
+    side: Side, given: torch.Tensor, allowed: KeptSet, values: torch.Tensor, own: torch.Tensor, p: torch.Tensor
 ) -> None:
     wrong = (own & allowed.must_drop) | (~own & allowed.must_keep)
-    side.violating_rows += int(wrong.any(-1).sum())
+    side.violating_rows += int((~allowed.admits(own)).sum())
     side.violating_tokens += int(wrong.sum())
     side.nan_rows += int(values.isnan().any(-1).sum())
     side.lost_rows += int(((p == 0) & allowed.must_keep).any(-1).sum())
-    reference = oracle.distribution(given, allowed.must_keep | (own & ~allowed.must_drop))
-    side.tv += oracle.total_variation(p, reference).tolist()
+    reference = distribution(given, allowed.must_keep | (own & ~allowed.must_drop))
+    side.tv += total_variation(p, reference).tolist()
 
 
 def _between(
@@ -96,9 +102,9 @@ def _between(
     differing = base ^ head
     total.rows_differing += int(differing.any(-1).sum())
     total.tokens += int(differing.sum())
-    either = oracle.distribution(given, base | head)
+    either = distribution(given, base | head)
     total.mass_moved += float((either * differing).sum()) / total.rows
-    total.tv += oracle.total_variation(p, q).tolist()
+    total.tv += total_variation(p, q).tolist()
     common = (p > 0) & (q > 0)
     ratio = torch.where(common, q / torch.where(common, p, 1.0), 1.0)
     total.kl += (q * ratio.log()).sum(-1).clamp_min(0).tolist()

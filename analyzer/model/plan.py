@@ -34,7 +34,7 @@ class TensorSpec(Record):
 
 
 class Oracle(Record):
-    """The fp64 operation that a probe's output is compared with, and the numbers it takes (kernels/oracle.py)."""
+    """The fp64 operation that a probe's output is compared with, and the numbers it takes (kernels/kept_set.py)."""
 
     operation: Literal["top-k-top-p", "identity"]
     parameters: dict[str, Scalar] = {}
