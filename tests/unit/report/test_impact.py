@@ -66,14 +66,14 @@ def test_names_that_are_gone():
     [
         ({"unchanged": ("a",)}, "1 test names `f`; it did not change"),
         ({"unchanged": ("a", "b")}, "2 tests name `f`; none of them changed"),
-        ({"changed": ("a",)}, "1 test that changed with it names `f`"),
+        ({"changed": ("a",)}, "1 test that is new or changed names `f`"),
         (
             {"changed": ("a",), "unchanged": ("b",)},
-            "1 test that changed with it names `f`, and so does 1 that did not change",
+            "1 test that is new or changed names `f`, and so does 1 that did not change",
         ),
         (
             {"changed": ("a", "b"), "unchanged": ("c", "d")},
-            "2 tests that changed with it name `f`, and so do 2 that did not change",
+            "2 tests that are new or changed name `f`, and so do 2 that did not change",
         ),
         ({}, "No test names `f`"),
         (
@@ -82,7 +82,7 @@ def test_names_that_are_gone():
         ),
         (
             {"through": "g", "through_changed": ("a",)},
-            "No test names `f`; 1 test names `g`, which calls it; it changed",
+            "No test names `f`; 1 test names `g`, which calls it; it is new or changed",
         ),
         (
             {"through": "g", "through_unchanged": ("a",)},
