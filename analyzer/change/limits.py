@@ -26,8 +26,8 @@ class TooMuch(Exception):
     """A file costs more than it may."""
 
 
-#: What ends the facts of a file.
-REFUSALS = (TooMuch, RecursionError, MemoryError)
+#: What ends the facts of a file: a cost, or a fault of this program, which must not cost the other files theirs.
+REFUSALS = (Exception,)
 
 
 class _Budget:
@@ -95,5 +95,12 @@ def _note(path: str, error: BaseException) -> Text:
     en, zh = {
         TooMuch: ("comparing its two sides takes too long", "两侧比较耗时过长"),
         MemoryError: ("comparing its two sides takes too much memory", "两侧比较占用内存过多"),
-    }.get(type(error), ("its code is nested too deeply", "代码嵌套过深"))
+        RecursionError: ("its code is nested too deeply", "代码嵌套过深"),
+    }.get(
+        type(error),
+        (
+            f"comparing its two sides failed ({type(error).__name__}: {error})",
+            f"两侧比较失败（{type(error).__name__}：{error}）",
+        ),
+    )
     return Text(en=f"{path}: {en}; its edits are not listed.", zh=f"{path}：{zh}，未列出其语义改动。")

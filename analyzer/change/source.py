@@ -379,6 +379,8 @@ class Module:
 
     def segment(self, node: ast.AST) -> str:
         """The source of a node, as it is written; `ast.get_source_segment` would split the file anew."""
+        if not hasattr(node, "lineno"):
+            return written(node)  # put together here
         lines = self.lines[node.lineno - 1 : node.end_lineno]
         lines[-1] = lines[-1].encode()[: node.end_col_offset].decode()
         lines[0] = lines[0].encode()[node.col_offset :].decode()

@@ -70,7 +70,7 @@ def _blocks(lines: list[str], first: int, last: int, indent: int) -> list[_Block
         starts = [i for i in range(first, last) if lines[i][:1] not in _CONTINUES]
     found = []
     decorated = None  # where the decorators of the next definition begin
-    for start, following in zip(starts, [*starts[1:], last], strict=True):
+    for start, following in zip(starts, [*starts[1:], last], strict=False):  # none, of a class without a body
         line = lines[start]
         if line[indent : indent + 1] == "@":
             decorated = start if decorated is None else decorated

@@ -102,6 +102,12 @@ def test_methods_of_a_changed_class_are_blanked():
     assert "def" not in left
 
 
+def test_a_class_on_one_line_has_no_methods():
+    """A class whose body stands behind its colon, changed, is kept as it is."""
+    left, right = trimmed(FILLED + "class Small(Base): size = 1\n", FILLED + "class Small(Base): size = 2\n")
+    assert "class Small(Base): size = 1" in left and "class Small(Base): size = 2" in right
+
+
 @pytest.mark.parametrize(
     "text",
     [
