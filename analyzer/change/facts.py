@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from analyzer.change import testing
-from analyzer.change.align import dump
+from analyzer.change.align import Alignment, dump
 from analyzer.change.build_files.edits import build_edits
 from analyzer.change.category import is_cpp
 from analyzer.change.classes import classes_of
@@ -254,9 +255,24 @@ def _symbols(matching: Matching) -> dict[str, list[Symbol]]:
             continue
         signature = any(True for _ in signature_edits(alignment))
         if signature or not alignment.same or alignment.renamed or _decorated(base) != _decorated(head):
-            change = "signature" if signature else "body"
+            change = "signature" if signature else "names" if _names_alone(alignment) else "body"
             add(head, change=change, base_line=base.line, head_line=head.line)
     return found
+
+
+def _names_alone(alignment: Alignment) -> bool:
+    """Whether both sides are one and the same code under other names of local variables; False where not sure."""
+    base, head = alignment.base[0], alignment.head[0]
+    if not alignment.same or len(alignment.base) + len(alignment.head) > 2 or head.module.language != "python":
+        return False
+    bodies = [[s for s in f.node.body if not _is_text(s)] for f in (base, head)]
+    keys = [[key(s) for s in its] for key, its in zip((alignment.base_key, alignment.head_key), bodies, strict=True)]
+    return keys[0] == keys[1] and _decorated(base) == _decorated(head)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """A docstring, or another text that does nothing."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _decorated(function: Function) -> list[str]:

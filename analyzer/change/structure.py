@@ -69,6 +69,7 @@ class _Comparison:
         }
         around = surroundings(alignment.base[0]), surroundings(alignment.head[0])
         self.twin = {id(x.node): y.node for x, y in pairs if _loops(around[0][x]) == _loops(around[1][y])}
+        self.likenesses = pairs
         counts = Counter(alignment.base_shapes), Counter(alignment.head_shapes)
         self.pairs = []
         for x, y in pairs:
@@ -124,6 +125,8 @@ class _Comparison:
         before, after = clauses(tests[0], True, keys[0]), clauses(tests[1], True, keys[1])
         if before.keys() == after.keys() or self._settled(a, b):
             return None, True
+        if not self._shares(a, b):
+            return None, True  # a test of other code is another test
         if same_but_values(a.test, b.test, *keys):
             return None, False  # told by the comparison or the constant
         detail = {
@@ -132,6 +135,18 @@ class _Comparison:
         }  # fmt: skip
         way = direction(before, after, keys)
         return self._make(f"condition-{way}", (x, a.test), (y, b.test), detail), True
+
+    def _shares(self, a: ast.stmt, b: ast.stmt) -> bool:
+        """Whether any code that both sides have, in other words or not, is in both or is left out by both."""
+        ends = type(a.body[-1]), type(b.body[-1])
+        if ends[0] is ends[1] and issubclass(ends[0], ast.Return | ast.Continue | ast.Break):
+            return True
+        inside = [{id(node) for node in ast.walk(side)} for side in (a, b)]
+        return any(
+            id(x.node) in inside[0] and id(y.node) in inside[1]
+            for x, y in self.likenesses
+            if x.node is not a and y.node is not b
+        )
 
     def _settled(self, a: ast.stmt, b: ast.stmt) -> bool:
         """Whether all code that is in both is under the same conditions all the same."""

@@ -51,11 +51,14 @@ class Edit(Record):
 
 
 class Symbol(Record):
-    """A changed function, method, class, kernel or module constant; `name` is qualified within its file."""
+    """A changed function, method, class, kernel or module constant; `name` is qualified within its file.
+
+    `names`: nothing but the names of its local variables is other.
+    """
 
     name: str
     kind: Literal["function", "method", "class", "kernel", "constant"]
-    change: Literal["added", "removed", "renamed", "moved", "signature", "body"]
+    change: Literal["added", "removed", "renamed", "moved", "signature", "body", "names"]
     previous_name: str | None = None
     base_line: int | None = None
     head_line: int | None = None

@@ -101,6 +101,8 @@ def _without_edit(file: FileChange, otherwise: bool) -> list[Text]:
         values = [symbol.name for symbol in others if symbol.change == way and symbol.kind == "constant"]
         if values:
             said.append(phrase(f"notes.values-{way}", names=listed(values), several=len(values)))
+    if names := [symbol.name for symbol in others if symbol.change == "names"]:
+        said.append(phrase("notes.names-alone", names=listed(names), several=len(names)))
     changed = [symbol.name for symbol in others if symbol.change in ("body", "signature")]
     if changed or not (said or otherwise):
         key = "notes.others-changed" if said or otherwise else "notes.unrecognised"

@@ -67,6 +67,19 @@ def test_symbols_say_what_changed():
     assert symbols == {("A", "body"), ("one", "signature"), ("two", "body"), ("gone", "removed"), ("new", "added")}
 
 
+def test_other_names_of_locals_are_told_from_other_code():
+    """A body under other names of its locals is `names`; one that uses them otherwise, or nests otherwise, is not."""
+    base = "def f(x):\n    a = x + 1\n    if x:\n        g()\n        b = a * 2\n    return a - b\n"
+    heads = {
+        "names": base.replace("a =", "c =").replace("a *", "c *").replace("a -", "c -"),
+        "swapped": base.replace("a =", "c =").replace("a *", "c *").replace("a - b", "b - c"),
+        "nested": base.replace("a =", "c =").replace("        b = a *", "    b = c *").replace("a -", "c -"),
+    }
+    found = {name: [s.change for s in file_facts("code.py", base, head).symbols] for name, head in heads.items()}
+    assert found == {"names": ["names"], "swapped": ["body"], "nested": ["body"]}
+    assert not file_facts("code.py", base, heads["names"]).edits
+
+
 def test_a_renamed_keyword_is_noted_in_both_languages():
     """A parameter that callers may name by keyword is said as a note; a kernel's is not."""
     facts = file_facts("code.py", "def f(a):\n    return a + 1\n", "def f(b):\n    return b + 1\n")

@@ -222,6 +222,14 @@ def test_lines_without_a_known_edit_are_not_called_meaningless() -> None:
     assert len(_told(edit("barrier-added"), names=("Sampler.apply",))) == 1
 
 
+def test_other_names_of_locals_are_no_unknown_change() -> None:
+    """Code that is the same but for names of its locals is called so; its lines are not left for a reader to judge."""
+    symbol = Symbol(name="draw", kind="kernel", change="names")
+    file = FileChange(path="mini/ops.py", status="modified", added=1, removed=1, symbols=(symbol,))
+    ((said,),) = [step.sentences for step in steps(Change(files=(file,)), [])]
+    assert said.en == "`draw` runs the same code under other names of local variables."
+
+
 def test_a_renamed_parameter_is_told_once() -> None:
     """The edit says that callers have to follow; a note that says the same is not told beside it."""
     detail = {"renamed": True, "kernel": False, "name_before": "a", "name_after": "b"}
