@@ -32,7 +32,11 @@ _LAST = sum(map(len, TIERS))
 def steps(change: Change, findings: Sequence[Finding]) -> tuple[FileStep, ...]:
     """One step a file: those with the strongest findings first, tests and documents last."""
     files = sorted(change.files, key=lambda file: _weight(file, findings))
-    return tuple(FileStep(path=file.path, sentences=_of_file(file)) for file in files)
+    left: dict[str, list[Edit]] = {}
+    for edit in change.edits:
+        if edit.kind == "function-moved" and edit.detail.get("path_before") not in (None, edit.path):
+            left.setdefault(str(edit.detail["path_before"]), []).append(edit)
+    return tuple(FileStep(path=file.path, sentences=_of_file(file, left.get(file.path, ()))) for file in files)
 
 
 def one_line(plan: Plan) -> Text:
@@ -70,7 +74,8 @@ def join(sentences: Iterable[Text]) -> Text:
     return Text(en=" ".join(one.en for one in said), zh="".join(one.zh for one in said))
 
 
-def _of_file(file: FileChange) -> tuple[Text, ...]:
+def _of_file(file: FileChange, left: Sequence[Edit] = ()) -> tuple[Text, ...]:
+    """What is said of a file. `left`: functions that were moved out of it, told where they went to."""
     groups = grouped(file.edits)
     said = told(groups[:GROUPS], file.edits)
     if len(groups) > GROUPS:
@@ -84,6 +89,9 @@ def _of_file(file: FileChange) -> tuple[Text, ...]:
     said += [note for note in file.notes if not _says_rename(note, file.edits)]
     if file.status in ("added", "deleted"):
         return tuple(said)
+    if left and not said and not file.symbols:
+        names = listed([str(edit.detail.get("symbol_before", edit.symbol)) for edit in left])
+        return (phrase("notes.moved-out", names=names, several=len(left), added=file.added, removed=file.removed),)
     return (*said, *_without_edit(file, bool(said)))
 
 

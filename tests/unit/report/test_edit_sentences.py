@@ -230,6 +230,16 @@ def test_other_names_of_locals_are_no_unknown_change() -> None:
     assert said.en == "`draw` runs the same code under other names of local variables."
 
 
+def test_what_left_a_file_is_no_unknown_change() -> None:
+    """A file that a function was moved out of says so; where it went to, the move itself is told."""
+    moved = edit("function-moved", detail={"path_before": "mini/old.py", "symbol_before": "Old.draw"})
+    old = FileChange(path="mini/old.py", status="modified", removed=9)
+    new = FileChange(path="mini/ops.py", status="modified", added=9, edits=(moved,))
+    said = {step.path: [one.en for one in step.sentences] for step in steps(Change(files=(old, new)), [])}
+    assert said["mini/old.py"] == ["`Old.draw` is moved to another file (this one: +0 −9 lines)."]
+    assert len(said["mini/ops.py"]) == 1
+
+
 def test_a_renamed_parameter_is_told_once() -> None:
     """The edit says that callers have to follow; a note that says the same is not told beside it."""
     detail = {"renamed": True, "kernel": False, "name_before": "a", "name_after": "b"}
