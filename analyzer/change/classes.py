@@ -96,15 +96,16 @@ def _symbol(found: Classes, c: Class, change: str, **more) -> None:
 
 
 def _classes(module: Module) -> Iterator[Class]:
-    def visit(body: list[ast.stmt], prefix: str) -> Iterator[Class]:
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                yield Class(prefix + node.name, node, module)
-            elif isinstance(node, ast.If | ast.Try):
-                yield from visit(node.body, prefix)
-                yield from visit(node.orelse, prefix)
+    return _classes_in(module.tree.body, module)
 
-    yield from visit(module.tree.body, "")
+
+def _classes_in(body: list[ast.stmt], module: Module) -> Iterator[Class]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield Class(node.name, node, module)
+        elif isinstance(node, ast.If | ast.Try):
+            yield from _classes_in(node.body, module)
+            yield from _classes_in(node.orelse, module)
 
 
 def _likenesses(gone: list[Class], new: list[Class], matching: Matching) -> dict[tuple[int, int], float]:

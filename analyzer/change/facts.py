@@ -28,7 +28,7 @@ from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
 
 #: Characters of Python on both sides that are read together; a syntax tree takes some forty times as many bytes.
-TOGETHER = 12_000_000
+TOGETHER = 6_000_000
 
 _TOO_MANY = Text(
     en="So many functions came and went that not all were compared: one that was renamed may be told as gone and new.",
@@ -181,7 +181,7 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     by_path: dict[str, list[Edit]] = {}
     for edit in merge(edits):
         by_path.setdefault(renames.get(edit.path, edit.path), []).append(edit)
-    return {
+    facts = {
         f.path: FileFacts(
             tuple(sorted(symbols.get(f.path, []), key=lambda s: (s.head_line or s.base_line or 0, s.name))),
             tuple(by_path.get(f.path, [])),
@@ -189,6 +189,9 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
         )
         for f in files
     }
+    for module in (*base.values(), *head.values()):
+        module.forget()
+    return facts
 
 
 def _api_notes(edits: list[Edit]) -> Iterator[Text]:

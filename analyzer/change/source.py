@@ -240,6 +240,16 @@ class Module:
     #: What a reader has to know of the edits that are told.
     remarks: tuple[Text, ...] = ()
 
+    def forget(self) -> None:
+        """Drop all that was computed of the file: functions and statements know each other, so only a search for
+        circles would free them, and that search costs a scan of a history more than the functions do."""
+        for function in self.__dict__.get("functions", {}).values():
+            _drop_computed(function)
+        whole = self.__dict__.get("whole", self)
+        if whole is not self:
+            whole.forget()
+        _drop_computed(self)
+
     @cached_property
     def whole(self) -> Module:
         """The file with all its definitions; those that this module has are the same objects there."""
@@ -276,6 +286,7 @@ class Module:
                         visit(block, prefix, owner)
 
         visit(self.tree.body, "", "")
+        del visit  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -290,6 +301,7 @@ class Module:
                     visit(block)
 
         visit(self.tree.body)
+        del visit  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -310,6 +322,7 @@ class Module:
                         visit(block, prefix)
 
         visit(self.tree.body, "")
+        del visit  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -332,6 +345,7 @@ class Module:
                         visit(block)
 
         visit(self.tree.body)
+        del visit  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -385,6 +399,13 @@ class Module:
         lines[-1] = lines[-1].encode()[: node.end_col_offset].decode()
         lines[0] = lines[0].encode()[node.col_offset :].decode()
         return "\n".join(lines)
+
+
+def _drop_computed(one: Function | Module) -> None:
+    kept = one.__dict__
+    for name in list(kept):
+        if not isinstance(name, str) or isinstance(getattr(type(one), name, None), cached_property):
+            del kept[name]
 
 
 def once(find: Callable[[Function], R]) -> Callable[[Function], R]:

@@ -180,7 +180,8 @@ def surroundings(function: Function) -> dict[Statement, tuple[Around, ...]]:
     own = {id(statement.node): statement for statement in function.statements}
     found: dict[Statement, tuple[Around, ...]] = {}
 
-    def walk(body: list[ast.stmt], around: tuple[Around, ...]) -> None:
+    def walk(body: list[ast.stmt], around: tuple[Around, ...]) -> tuple[Around, ...]:
+        """What surrounds what follows the body: the exits in it, too."""
         for node in body:
             statement = own.get(id(node))
             if statement is not None:
@@ -196,7 +197,7 @@ def surroundings(function: Function) -> dict[Statement, tuple[Around, ...]]:
                 walk(node.body, (*around, Around(node, "for")))
                 walk(node.orelse, around)
             elif isinstance(node, ast.With | ast.AsyncWith):
-                walk(node.body, (*around, Around(node, "with")))
+                around += walk(node.body, (*around, Around(node, "with")))[len(around) + 1 :]
             elif isinstance(node, ast.Try):
                 walk(node.body, (*around, Around(node, "try")))
                 for handler in node.handlers:
@@ -204,12 +205,14 @@ def surroundings(function: Function) -> dict[Statement, tuple[Around, ...]]:
                 walk(node.orelse, around)
                 walk(node.finalbody, around)
             elif isinstance(node, Block):
-                walk(node.body, around)
+                around = walk(node.body, around)
             elif isinstance(node, ast.Match):
                 for case in node.cases:
                     walk(case.body, (*around, Around(case, "case")))
+        return around
 
     walk(function.node.body, ())
+    del walk  # it holds itself, and with it the function
     return found
 
 

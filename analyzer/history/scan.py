@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 #: (commit, its first parent; 40 zeros for a root)
 Pair = tuple[str, str]
 #: Commits that one task reads together: enough to share the processes that read them, few enough to share the work.
-RUN = 16
+RUN = 32
 #: Tasks that wait for each worker; more would only fill memory.
 AHEAD = 4
 NOWHERE = Text(en="", zh="")
