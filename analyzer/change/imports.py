@@ -89,7 +89,7 @@ def _imports(module: Module) -> dict[str, Import]:
                 visit(node.body)
 
     visit(module.tree.body)
-    del visit  # it holds itself, and with it the file
+    visit = None  # it holds itself, and with it the file
     return found
 
 

@@ -286,7 +286,7 @@ class Module:
                         visit(block, prefix, owner)
 
         visit(self.tree.body, "", "")
-        del visit  # it holds itself, and with it the file
+        visit = None  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -301,7 +301,7 @@ class Module:
                     visit(block)
 
         visit(self.tree.body)
-        del visit  # it holds itself, and with it the file
+        visit = None  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -322,7 +322,7 @@ class Module:
                         visit(block, prefix)
 
         visit(self.tree.body, "")
-        del visit  # it holds itself, and with it the file
+        visit = None  # it holds itself, and with it the file
         return found
 
     @cached_property
@@ -345,7 +345,7 @@ class Module:
                         visit(block)
 
         visit(self.tree.body)
-        del visit  # it holds itself, and with it the file
+        visit = None  # it holds itself, and with it the file
         return found
 
     @cached_property

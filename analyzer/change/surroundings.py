@@ -212,7 +212,7 @@ def surroundings(function: Function) -> dict[Statement, tuple[Around, ...]]:
         return around
 
     walk(function.node.body, ())
-    del walk  # it holds itself, and with it the function
+    walk = None  # it holds itself, and with it the function
     return found
 
 
