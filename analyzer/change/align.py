@@ -371,6 +371,10 @@ class Alignment:
             {i: self.base_name(stored_into(self.base_statements[i])) for i in left_a},
             {j: self.head_name(stored_into(self.head_statements[j])) for j in left_b},
         )
+        entries = (
+            {i: _entry(self.base_statements[i]) for i in left_a},
+            {j: _entry(self.head_statements[j]) for j in left_b},
+        )
         near = _neighbours(left_a, left_b, *gaps) if many else None
         for i in left_a:
             x = self.base_statements[i]
@@ -378,6 +382,8 @@ class Alignment:
                 y = self.head_statements[j]
                 same_gap = gaps[0][i] == gaps[1][j]
                 if type(x.node) is not type(y.node) or stored[0][i] != stored[1][j]:
+                    continue
+                if entries[0][i] and entries[1][j] and entries[0][i] != entries[1][j]:
                     continue
                 spend(50)
                 score = similarity(words_a[i], words_b[j])
@@ -493,6 +499,19 @@ def stored_into(statement: Statement) -> str:
     while isinstance(address, ast.BinOp):
         address = address.left
     return root_name(address)
+
+
+def _entry(statement: Statement) -> str:
+    """The name in ``state["name"] = ...``: what is stored under another one is another thing."""
+    targets = statement.node.targets if isinstance(statement.node, ast.Assign) else []
+    place = targets[0] if len(targets) == 1 else None
+    if (
+        isinstance(place, ast.Subscript)
+        and isinstance(place.slice, ast.Constant)
+        and isinstance(place.slice.value, str)
+    ):
+        return place.slice.value
+    return ""
 
 
 def _agree(base: str | None, head: str | None) -> bool:

@@ -26,7 +26,7 @@ def coverage(
     """One record for each changed function, method and kernel of which it can be told; `found`: their sites in head."""
     files, found = tuple(files), tuple(found)
     targets = _told_of(files)
-    changed = {(file.path, symbol.name) for file in files for symbol in file.symbols}
+    changed = {(file.path, part) for file in files for symbol in file.symbols for part in _with_outer(symbol.name)}
     gone = _removed_tests(files, pairs)
     records = []
     unnamed: dict[Target, list[Site]] = {}
@@ -47,6 +47,12 @@ def coverage(
         for record in records
         for target in [Target(record.path, record.symbol)]
     )
+
+
+def _with_outer(name: str) -> list[str]:
+    """A name and those of what it stands in: a test whose nested function changed has changed."""
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
 
 
 def _told_of(files: tuple[FileChange, ...]) -> list[Target]:

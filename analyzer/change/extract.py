@@ -277,10 +277,11 @@ def allocations(view: View) -> Iterator[Fact]:
         size, size_key = _size(call, source, view)
         each = _each(dtype, dtype)
         target = view.statement.target()
+        named = "" if target.endswith("]") else target  # what is copied into a part of a tensor allocates no part
         yield view.fact(
             "allocation", call, view.key(ast.parse(target).body[0]) if target else type(view.statement.node).__name__,
             (dtype_key, size_key, fill),
-            detail={"dtype": dtype, "size": f"{size} × {each}", "fill": fill, "target": target},
+            detail={"dtype": dtype, "size": f"{size} × {each}", "fill": fill, "target": named},
         )  # fmt: skip
 
 

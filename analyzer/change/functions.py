@@ -14,6 +14,8 @@ from analyzer.change.source import Function, last_name
 
 #: Bodies of a renamed or moved function share at least this much; of statements, names of locals left out.
 RENAMED = 0.6
+#: What it counts that both are in the same file, where several are as alike.
+AT_HOME = 0.05
 #: Share of an extracted function's expressions that its origin had.
 EXTRACTED = 0.6
 #: So many pairs of functions are compared for what was renamed.
@@ -76,7 +78,11 @@ def match_functions(base: Iterable[Function], head: Iterable[Function], renames:
 
     candidates, complete = _candidates([bodies[f] for f in gone], [bodies[f] for f in new])
     found = greedy(
-        {(i, j): score for i, j in candidates if (score := _likeness(bodies[gone[i]], bodies[new[j]])) >= RENAMED}
+        {
+            (i, j): score + AT_HOME * (renames.get(gone[i].path, gone[i].path) == new[j].path)
+            for i, j in candidates
+            if (score := _likeness(bodies[gone[i]], bodies[new[j]])) >= RENAMED
+        }
     )
     renamed = []
     for f, g in ((gone[i], new[j]) for i, j in found):

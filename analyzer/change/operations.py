@@ -26,7 +26,9 @@ MOVES = frozenset({
     TOLD, "multiple_of", "max_contiguous", "zeros", "full", "constexpr", "expand_dims", "broadcast_to", "reshape",
 })  # fmt: skip
 #: Calls whose string arguments are messages.
-MESSAGES = frozenset({"warning", "warning_once", "info", "info_once", "debug", "error", "exception", "print", "warn"})
+MESSAGES = frozenset(
+    {"warning", "warning_once", "info", "info_once", "debug", "debug_once", "error", "exception", "print", "warn"}
+)
 
 
 class _Blank(ast.NodeTransformer):

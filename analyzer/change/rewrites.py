@@ -30,15 +30,23 @@ def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]
             continue
         if alignment.base_shapes[i] != alignment.head_shapes[j]:
             found = list(dict.fromkeys(SideBySide(alignment, x, y, (i, j) in alignment.weak).differences()))
-            if (i, j) in alignment.weak and _bindings(x) != _bindings(y):
-                continue  # which of several assignments became which cannot be told
+            if ((i, j) in alignment.weak or _is_part(x)) and _bindings(x) != _bindings(y):
+                # Which of several assignments became which cannot be told.
+                found = [] if (i, j) in alignment.weak else [one for one in found if one.noun != "value"]
             if not any(_calls_one_of(alignment, node) for one in found for node in (one.base, one.head)):
                 yield from _edits(x, y, found)
 
 
 def _bindings(statement: Statement) -> int:
-    """How often the function binds the name that the statement binds."""
-    return len(statement.function.assigned.get(statement.target(), ()))
+    """How often the function binds the name, or writes the place, that the statement does."""
+    if not _is_part(statement):
+        return len(statement.function.assigned.get(statement.target(), ()))
+    return sum(other.target() == statement.target() for other in statement.function.statements)
+
+
+def _is_part(statement: Statement) -> bool:
+    """Whether an attribute or an element is assigned."""
+    return not statement.target().isidentifier() and bool(statement.target())
 
 
 def _calls_one_of(alignment: Alignment, node: ast.AST | None) -> bool:
@@ -55,11 +63,16 @@ def _edits(x: Statement, y: Statement, found: list[Difference]) -> Iterator[Edit
     if len(found) > MANY:
         ends = [s.node.value if getattr(s.node, "value", None) is not None else s.node for s in (x, y)]
         noun = "result" if isinstance(x.node, ast.Return) else "value"
-        found = [Difference(noun, *ends)]
+        found = [Difference(noun, *ends, form="call" if isinstance(x.node, ast.Expr) else "")]
     for one in found:
         texts = _cut(*(one.texts or map(text_of, (one.base, one.head))))
         way = "added" if one.base is None else "removed" if one.head is None else "changed"
         detail: dict = {"target": x.target() if x.target() == y.target() else ""} if one.noun == "value" else {}
+        if one.form:
+            detail = {"form": one.form}
+            if one.form == "call" and isinstance(one.base, ast.Call) and isinstance(one.head, ast.Call):
+                names = [_name(call) for call in (one.base, one.head)]
+                detail |= {"call": names[0]} if names[0] == names[1] else {}
         if one.noun == "argument":
             detail = {"argument": one.argument} | _both("call", *(_name(call) for call in one.calls))
         if one.noun == "operator":

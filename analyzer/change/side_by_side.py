@@ -33,6 +33,8 @@ class Difference:
     #: The call that an argument is of, on both sides.
     calls: tuple[ast.Call, ast.Call] | None = None
     argument: str = ""
+    #: store, where the sides are the places that are written; call, where they are run for their effect alone.
+    form: str = ""
     #: What to show of both sides where they are long and mostly the same.
     texts: tuple[str, str] | None = None
 
@@ -68,15 +70,26 @@ class SideBySide:
             targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in (a, b)]
             for one, two in zip(*targets, strict=False):
                 if isinstance(one, ast.Subscript) and isinstance(two, ast.Subscript):
-                    yield from self._walk(one, two, Difference("value", one, two))
+                    yield from self._stored(one, two)
             if a.value is not None and b.value is not None:
                 for one in self._walk(a.value, b.value, Difference("value", a.value, b.value)):
                     if same_target or one.noun != "value":
                         yield one
         elif isinstance(a, ast.Expr):
             for one in self._walk(a.value, b.value, Difference("value", a.value, b.value)):
+                whole = one.base is a.value and one.head is b.value
                 if one.noun != "value" or self._same_arguments(one.base, one.head):
-                    yield one
+                    yield replace(one, form="call") if one.noun == "value" and whole else one
+
+    def _stored(self, a: ast.Subscript, b: ast.Subscript) -> Iterator[Difference]:
+        """What differs in the places that two assignments write: as a whole, and of one tensor or with one value."""
+        names = self.alignment.base_name(root_name(a)), self.alignment.head_name(root_name(b))
+        values = self.x.node.value, self.y.node.value
+        one_thing = names[0] == names[1] or (all(values) and self._same(*self._plain(*values)))
+        found = list(self._walk(a, b, Difference("value", a, b)))
+        yield from (one for one in found if one.noun != "value")
+        if one_thing and any(one.noun == "value" for one in found):
+            yield Difference("value", a, b, form="store")
 
     def _same_arguments(self, a: ast.AST | None, b: ast.AST | None) -> bool:
         """Whether another function is called with what this one was called with."""

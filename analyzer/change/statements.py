@@ -1,7 +1,7 @@
 """Statements with an effect that only one side has: what is called for its effect, stored, or set on an object.
 
-A run of them is one edit, told by its first statement. New locals have no effect by themselves, and what another edit
-tells (guards, barriers, draws, allocations, writes of global state) is left to it.
+A run of them under the same tests is one edit, told by its first statement. New locals have no effect by themselves,
+and what another edit tells (guards, barriers, draws, allocations, writes of global state) is left to it.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ def _runs(statements: list[Statement], matched: set[int], function) -> Iterator[
                 yield run
             run = []
         elif _has_effect(statement):
+            if run and run[0].condition != statement.condition:
+                yield run
+                run = []
             run.append(statement)
     if run:
         yield run

@@ -221,9 +221,10 @@ class _Comparison:
 
     def _single(self, one: Around, numbers: list[int], side: int) -> Edit:
         noun, name = NOUNS[one.kind]
-        shown = one.written if one.leaves else one.text
+        leaves = bool(one.leaves) and not self._still_left(one, side)
+        shown = one.written if leaves else one.text
         detail: dict = {name: shown, "form": one.kind, "statements": len(numbers), "guards": len(numbers)}
-        if one.leaves:
+        if leaves:
             detail |= {"form": "exit", "guards": one.leaves}
         first = min((self.pairs[number] for number in numbers), key=lambda pair: pair[side].index)
         own, other = (first[0], _site(one)), (first[1], None)
@@ -231,6 +232,13 @@ class _Comparison:
             own, other = (first[1], _site(one)), (first[0], None)
             return self._make(f"{noun}-added", other, own, detail)
         return self._make(f"{noun}-removed", own, other, detail)
+
+    def _still_left(self, one: Around, side: int) -> bool:
+        """Whether the other side is left under the same test, and only what stands before that is another."""
+        names = self._names((one,), side)
+        function = (self.alignment.head, self.alignment.base)[side][0]
+        exits = {other for around in surroundings(function).values() for other in around if other.leaves == one.leaves}
+        return any(self._names((other,), 1 - side) == names for other in exits)
 
     def _make(self, kind: str, base: tuple[Statement, ast.AST | None], head: tuple, detail: dict) -> Edit:
         sides = [

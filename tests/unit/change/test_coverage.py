@@ -79,6 +79,15 @@ def test_nothing_is_said_of_what_cannot_be_followed(repository):
     assert covered(repository, CHANGED) == {}
 
 
+def test_a_test_changes_with_the_function_inside_it(repository):
+    """A test of which only a nested function changed is a test that changed."""
+    tests = "from kernels import launch\ndef test_a():\n    def run(): launch(1)\n    run()\n"
+    repository.commit({"kernels.py": KERNELS, "tests/test_k.py": tests})
+    its = covered(repository, CHANGED, file("tests/test_k.py", ("test_a.run", "function", "body"), category="test"))
+    assert its["launch"].changed == ("tests/test_k.py::test_a",)
+    assert its["launch"].unchanged == ()
+
+
 def test_removed_tests(repository):
     """A test that is gone and whose text held the symbol's name is told."""
     repository.commit({"kernels.py": KERNELS, "tests/test_k.py": "a = 1\n"})

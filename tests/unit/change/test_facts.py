@@ -113,3 +113,12 @@ def test_a_helper_is_cut_out_into_its_own_class():
         ("function-extracted", "A.part")
     ]
     assert "function-extracted" not in {e.kind for e in facts["b.py"].edits}
+
+
+def test_which_of_several_writes_became_which_is_not_guessed():
+    """A place that one version writes twice and the other three times is not computed otherwise."""
+    one = 'def f(s, x):\n    s["at"] = x\n    go(s)\n    s["at"] = x + 1\n'
+    more = 'def f(s, x):\n    s["at"] = x\n    go(s)\n    s["at"] = -x\n    end(s)\n    s["at"] = x * 2\n'
+    for base, head in ((one, more), (more, one)):
+        kinds = {e.kind for e in file_facts("code.py", base, head).edits}
+        assert kinds and "value-changed" not in kinds
