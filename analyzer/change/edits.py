@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from analyzer.change import guards
 from analyzer.change.align import Alignment
-from analyzer.change.extract import Fact
+from analyzer.change.extract import Fact, is_own_call
 from analyzer.change.launches import changed_options
+from analyzer.change.refusals import refused
 from analyzer.change.source import Function, root_name
 from analyzer.model.change import Edit
 
@@ -138,7 +139,7 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
     if noun in POSITIONAL:
         yield placed(anchor)
         return
-    if noun in ("constant", "comparison"):  # the same number elsewhere is another one
+    if noun in ("constant", "comparison", "operator"):  # the same number elsewhere is another one
         yield placed(anchor)
     yield elsewhere(anchor, value)
     if noun in DECLARED:
@@ -174,6 +175,10 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     noun = (base or head).noun
     if base is None or head is None:
         one = base or head
+        if noun == "guard" and one.value in _refused_otherwise(alignment, base is not None):
+            return ""
+        if noun == "allocation" and _made_by_a_call(one, base is not None, alignment):
+            return ""
         if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
             return ""
         if noun == "index":
@@ -196,6 +201,24 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     if noun == "tolerance":
         return f"tolerance-{'loosened' if head.value > base.value else 'tightened'}"
     return f"{noun}-changed"
+
+
+def _refused_otherwise(alignment: Alignment, in_base: bool) -> set[guards.Clause]:
+    """What the version that has not the guard refuses in a branch."""
+    function, key = (alignment.head[0], alignment.head_key) if in_base else (alignment.base[0], alignment.base_key)
+    return refused(function, key)
+
+
+def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
+    """Whether the other version gives the same name what a call of its own code returns: that may allocate as well."""
+    places = alignment.pairs if in_base else {j: i for i, j in alignment.pairs.items()}
+    place = places.get(fact.place)
+    if place is None or getattr(fact.statement.node, "value", None) is not fact.node:
+        return False
+    own, other = (alignment.base_name, alignment.head_name) if in_base else (alignment.head_name, alignment.base_name)
+    statement = (alignment.head_statements if in_base else alignment.base_statements)[place]
+    target = fact.statement.target()
+    return bool(target) and own(target) == other(statement.target()) and is_own_call(statement)
 
 
 def _untold(base: Fact, head: Fact) -> bool:

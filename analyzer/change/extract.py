@@ -258,6 +258,14 @@ def is_allocation(call: ast.Call) -> bool:
     return root_name(call.func) in v.ALLOCATING_MODULES
 
 
+def is_own_call(statement: Statement) -> bool:
+    """Whether a statement assigns what a call returns that is no library's."""
+    value = getattr(statement.node, "value", None)
+    if not isinstance(value, ast.Call) or root_name(value.func) in v.ALLOCATING_MODULES:
+        return False
+    return last_name(value.func) not in v.OPERATIONS | v.ALLOCATORS.keys()
+
+
 def allocations(view: View) -> Iterator[Fact]:
     """Tensor allocations of host code, each with its size in terms of shapes."""
     for call in view.calls():

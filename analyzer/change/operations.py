@@ -111,6 +111,8 @@ def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]
     `lone`: locals that only this version has, with their values: what they stand for is part of the expression.
     """
     if isinstance(node, ast.Name) and node.id in lone and isinstance(node.ctx, ast.Load):
+        if any(function.module.language_call(one) == "load" for one in ast.walk(lone[node.id])):
+            return  # what is read is worked out where it is read
         yield from operators_of(lone[node.id], function, {name: its for name, its in lone.items() if name != node.id})
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) or (
         isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from analyzer.change import vocabulary as v
 from analyzer.change.align import Alignment, lcs
 from analyzer.change.dtypes import dtype_of
-from analyzer.change.extract import cast_parts, copy_parts, is_allocation
+from analyzer.change.extract import cast_parts, copy_parts, is_allocation, is_own_call
 from analyzer.change.launches import launch_of, stride_parameters, tile_parameters
 from analyzer.change.operations import MESSAGES, operators_of
 from analyzer.change.source import TOLD, Statement, last_name, root_name
@@ -350,8 +350,16 @@ class SideBySide:
             else:
                 return node
 
+    def _allocates_otherwise(self, own: ast.AST, library: ast.AST) -> bool:
+        """Whether own code makes on one side what a library allocates on the other: no fact tells that."""
+        x, y = (self.x, self.y) if own is getattr(self.x.node, "value", None) else (self.y, self.x)
+        whole = own is getattr(x.node, "value", None) and library is getattr(y.node, "value", None)
+        return whole and isinstance(library, ast.Call) and is_allocation(library) and is_own_call(x)
+
     def _told(self, a: ast.AST, b: ast.AST, whole: Difference) -> bool:
         """Whether a difference is another fact's, or no meaning at all."""
+        if self._allocates_otherwise(a, b) or self._allocates_otherwise(b, a):
+            return False
         for node, statement in ((a, self.x), (b, self.y)):
             if isinstance(node, ast.JoinedStr):
                 return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzer.change import vocabulary as v
 from analyzer.change.align import Alignment
@@ -16,9 +17,11 @@ from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.global_state import is_shared
 from analyzer.change.launches import tile_statements
 from analyzer.change.operations import MESSAGES
-from analyzer.change.source import TOLD, Statement, last_name
+from analyzer.change.source import TOLD, Function, Statement, last_name
 from analyzer.model.change import Edit
 
+#: Of tests that are longer together, the nearest ones are shown.
+CONDITION = 90
 #: Calls that other edits tell, or that change nothing that is computed.
 _ELSEWHERE = (
     MESSAGES | v.BARRIERS | v.FENCES | v.SYNCHRONIZATIONS | v.RANDOM | {"static_assert", "device_assert", "append"}
@@ -37,12 +40,12 @@ def statement_edits(alignment: Alignment) -> Iterator[Edit]:
         other = Side((head, base)[side])
         own_shapes = (alignment.base_shapes, alignment.head_shapes)[side]
         elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
-        for run in _runs(statements, matched[side] | elsewhere, function):
+        for run in _runs(statements, matched[side] | elsewhere, function, _bound_again(alignment, side)):
             first = run[0]
             text = " ".join(function.module.segment(first.node).split())
             detail: dict = {"statements": len(run), "statement": text if len(text) <= 100 else text[:97] + "..."}
             if first.conditions:
-                detail["condition"] = first.condition[:200]
+                detail["condition"] = _innermost(first)
             own = Side(function, first.line, function.module.segment(first.node))
             if side:
                 yield make("statement-added", other, own, detail)
@@ -50,14 +53,34 @@ def statement_edits(alignment: Alignment) -> Iterator[Edit]:
                 yield make("statement-removed", own, other, detail)
 
 
-def _runs(statements: list[Statement], matched: set[int], function) -> Iterator[list[Statement]]:
+def _innermost(statement: Statement) -> str:
+    """The tests around a statement; of many those nearest to it, which a cut text would not show."""
+    conditions, shown = statement.conditions, statement.condition
+    for start in range(1, len(conditions)):
+        if len(shown) <= CONDITION:
+            break
+        shown = "... and " + replace(statement, conditions=conditions[start:]).condition
+    return shown[:200]
+
+
+def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
+    """Locals that both sides bind and this one oftener: where it does, they get another value."""
+    functions, names = (alignment.base[0], alignment.head[0]), (alignment.base_name, alignment.head_name)
+    others = {names[1 - side](name): len(values) for name, values in functions[1 - side].assigned.items()}
+    own = functions[side].assigned.items()
+    return frozenset(name for name, values in own if 0 < others.get(names[side](name), 0) < len(values))
+
+
+def _runs(
+    statements: list[Statement], matched: set[int], function: Function, bound_again: frozenset[str]
+) -> Iterator[list[Statement]]:
     run: list[Statement] = []
     for place, statement in enumerate(statements):
         if place in matched or statement.function is not function:
             if run:
                 yield run
             run = []
-        elif _has_effect(statement):
+        elif _has_effect(statement) or (statement.target() in bound_again and _is_choice(statement)):
             if run and run[0].condition != statement.condition:
                 yield run
                 run = []
@@ -91,6 +114,18 @@ def _has_effect(statement: Statement) -> bool:
         return False
     own = [target for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
     return any(not is_shared(target, statement.function) for target in own)
+
+
+def _is_choice(statement: Statement) -> bool:
+    """Whether a value is given under a test by what no other edit tells."""
+    value = statement.node.value if isinstance(statement.node, ast.Assign) else None
+    if value is None or not statement.conditions:
+        return False
+    if isinstance(value, ast.Call):
+        name, op = last_name(value.func), statement.function.module.language_call(value)
+        parts = cast_parts(value, statement.function) or copy_parts(value, statement.function)
+        return not (parts or op or is_allocation(value) or name in _ELSEWHERE or name in ("contiguous", "to"))
+    return True
 
 
 def _is_update(value: ast.expr, name: str, statement: Statement) -> bool:

@@ -10,11 +10,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from analyzer.change import guards
 from analyzer.change.align import Alignment, greedy
 from analyzer.change.edits import Side, make
 from analyzer.change.operations import same_but_values
+from analyzer.change.refusals import refused_in_branches
 from analyzer.change.source import Statement
 from analyzer.change.surroundings import Around, clauses, disjuncts, iteration, spelled_out, surroundings
 from analyzer.change.writing import written
@@ -161,6 +163,15 @@ class _Comparison:
         key = (self.alignment.base_key, self.alignment.head_key)[side]
         return {name for one in around for name in one.clauses(key)}
 
+    @cached_property
+    def _refused(self) -> tuple[set[str], set[str]]:
+        """For each side, what holds behind its guards that the other side has as branches."""
+        base, head = (
+            (self.alignment.base[0], self.alignment.base_key),
+            (self.alignment.head[0], self.alignment.head_key),
+        )
+        return refused_in_branches(*base, *head), refused_in_branches(*head, *base)
+
     def regrouped(self) -> Iterator[Edit]:
         """What came around, or went from around, statements that did not change."""
         gone: dict[Around, list[int]] = {}
@@ -169,7 +180,7 @@ class _Comparison:
             if len(before) == len(after) and all(map(self._matches, before, after)):
                 continue  # as for most statements: nothing around it came or went
             for group, own, other, side in ((gone, before, after, 0), (new, after, before, 1)):
-                said = self._names(other, 1 - side)
+                said = self._names(other, 1 - side) | self._refused[1 - side]
                 key = (self.alignment.base_key, self.alignment.head_key)[side]
                 for one in own:
                     if one.kind in NOUNS and not self._has(other, one, side) and not said >= one.clauses(key).keys():

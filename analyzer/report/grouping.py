@@ -13,8 +13,8 @@ from analyzer.report.sentences import Told, chained, items_of, reading, sentence
 TIERS = (
     (
         *("copy", "in-place", "low-precision-round-trip", "alias-returned", "index", "stride", "order", "barrier"),
-        *("atomic", "synchronization", "mask", "cast", "dtype-argument", "operator", "comparison", "seed-or-rng"),
-        *("contiguity", "allocation", "value", "argument", "result", "statement"),
+        *("atomic", "synchronization", "context", "mask", "cast", "dtype-argument", "operator", "comparison"),
+        *("seed-or-rng", "contiguity", "allocation", "value", "argument", "result", "statement"),
     ),
     (
         "guard",
@@ -24,7 +24,6 @@ TIERS = (
         "constant",
         "default",
         "global-state",
-        "context",
         "exception",
         "decorator",
     ),

@@ -144,7 +144,16 @@ def _strongest(plan: Plan) -> list[Text]:
     chosen: dict[tuple, Told] = {}
     for group in groups:
         chosen.setdefault((group.noun, group.symbols[0]), group)
-    return told(list(chosen.values())[:HEADLINES], plan.change.edits)
+    headlines = [part for group in list(chosen.values())[:HEADLINES] for part in _with_what_came(group, groups)]
+    return told(headlines, plan.change.edits)
+
+
+def _with_what_came(group: Told, groups: Sequence[Told]) -> list[Told]:
+    """A statement that is gone is told with the one that came to the same function: half of it says another thing."""
+    if group.kind != "statement-removed":
+        return [group]
+    came = (other for other in groups if other.kind == "statement-added" and other.symbols == group.symbols)
+    return [group, *[other for other in [next(came, None)] if other is not None]]
 
 
 def _brief(edits: Iterable[Edit]) -> list[Edit]:

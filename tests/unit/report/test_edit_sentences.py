@@ -330,3 +330,33 @@ def test_code_comes_before_tests_in_the_one_sentence() -> None:
     subject = Subject(repository="r", base="a" * 40, head="b" * 40, state="open")
     told = one_line(Plan(subject=subject, change=Change(files=files), profile="generic"))
     assert "`draw`" in told.en and "test_draw" not in told.en
+
+
+def test_a_statement_that_is_gone_is_told_with_the_one_that_came() -> None:
+    """The one sentence does not say that an update is gone where another one came in its place."""
+    edits = (
+        edit("statement-removed", detail={"statement": "offset += n", "statements": 1}, base_line=4),
+        edit("statement-added", detail={"statement": "offset = (offset + n) // 4 * 4", "statements": 1}, head_line=4),
+        edit("condition-added", detail={"test": "n > 0"}, head_line=2),
+        edit("value-changed", detail={"target": "y", "value_before": "a", "value_after": "b"}),
+    )
+    symbols = (Symbol(name="Sampler.apply", kind="method", change="body"),)
+    files = (FileChange(path="mini/ops.py", status="modified", category="source", symbols=symbols, edits=edits),)
+    subject = Subject(repository="r", base="a" * 40, head="b" * 40, state="open")
+    told = one_line(Plan(subject=subject, change=Change(files=files), profile="generic"))
+    assert "`offset += n`" in told.en and "`offset = (offset + n) // 4 * 4`" in told.en
+
+
+@pytest.mark.parametrize(
+    ("form", "more", "said"),
+    [
+        ("store", {}, "`Sampler.apply` stores to `b` in place of `a`."),
+        ("call", {}, "`Sampler.apply` now runs `b` in place of `a`."),
+        ("call", {"call": "go"}, "`Sampler.apply` calls `go` with other arguments: `a` → `b`."),
+    ],
+)
+def test_what_computes_no_value_is_not_called_one(form: str, more: dict, said: str) -> None:
+    """A place that is written and a call for its effect are told as such, in both languages."""
+    told = sentence(edit("value-changed", detail={"form": form, "value_before": "a", "value_after": "b", **more}))
+    assert told.en == said
+    assert "`a`" in told.zh and "`b`" in told.zh and "计算" not in told.zh

@@ -1,0 +1,38 @@
+"""What one version refuses by a guard and the other by a `raise` in a branch: it is not let through."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzer.change import guards
+from analyzer.change.extract import Key
+from analyzer.change.source import Function
+from analyzer.change.surroundings import clauses, spelled_out, surroundings
+
+
+def refused(function: Function, key: Key) -> set[guards.Clause]:
+    """What has to hold, as a guard would say it, for a `raise` that is no guard's not to be reached."""
+    return {guards.clause(test, holds, key) for test, holds in _tests(function, key)}
+
+
+def refused_in_branches(own: Function, own_key: Key, other: Function, other_key: Key) -> set[str]:
+    """The clauses (as surroundings name them) that hold behind guards of `own` which `other` has as branches."""
+    demanded: set[str] = set()
+    for statement in own.statements:
+        if isinstance(statement.node, ast.If) and guards.is_guard(statement.node):
+            demanded |= clauses(spelled_out(statement.node.test, own), False, own_key).keys()
+    if not demanded:
+        return set()
+    kept = {name for test, holds in _tests(other, other_key) for name in clauses(test, not holds, other_key)}
+    return {f"if {name}" for name in demanded & kept}
+
+
+def _tests(function: Function, key: Key) -> Iterator[tuple[ast.expr, bool]]:
+    """The clauses of the tests around each `raise`."""
+    for statement, around in surroundings(function).items():
+        if not isinstance(statement.node, ast.Raise):
+            continue
+        tests = [one for one in around if one.test is not None]
+        if tests and not guards.is_guard(tests[-1].node):
+            yield from (part for one in tests for part in one.clauses(key).values() if part is not None)
