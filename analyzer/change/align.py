@@ -355,6 +355,7 @@ class Alignment:
     def pairs(self) -> dict[int, int]:
         """Base statement -> head statement: the same, or the same place with another content."""
         pairs = dict(self.equal)
+        pairs.update(self._lone_parts(pairs))
         taken = set(pairs.values())
         left_a = [i for i in range(len(self.base_statements)) if i not in pairs]
         left_b = [j for j in range(len(self.head_statements)) if j not in taken]
@@ -412,6 +413,21 @@ class Alignment:
             sides.append(places)
         both = sides[0].keys() & sides[1].keys()
         return {sides[0][k][0]: sides[1][k][0] for k in both if len(sides[0][k]) == len(sides[1][k]) == 1}
+
+    def _lone_parts(self, pairs: dict[int, int]) -> dict[int, int]:
+        """The only assignment to an attribute or an element on both sides: what it is set to is another value now."""
+        sides = []
+        for taken, statements, key in (
+            (pairs.keys(), self.base_statements, self.base_key),
+            (set(pairs.values()), self.head_statements, self.head_key),
+        ):
+            left = {key(node) for n, s in enumerate(statements) if n not in taken and (node := part_set(s)) is not None}
+            places = defaultdict(list)
+            for place, statement in enumerate(statements if left else ()):
+                if (node := part_set(statement)) is not None:
+                    places[key(node)].append(place)
+            sides.append({name: places[name][0] for name in left if len(places[name]) == 1})
+        return {sides[0][name]: sides[1][name] for name in sides[0].keys() & sides[1].keys()}
 
     def differing(self, told: set[tuple[int, int]]) -> Alignment:
         """The same code with only those pairs of statements that differ, without those that are `told` already."""
@@ -512,6 +528,13 @@ def _entry(statement: Statement) -> str:
     ):
         return place.slice.value
     return ""
+
+
+def part_set(statement: Statement) -> ast.expr | None:
+    """The attribute or element that a plain assignment sets."""
+    node = statement.node
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    return target if isinstance(target, ast.Attribute | ast.Subscript) else None
 
 
 def _agree(base: str | None, head: str | None) -> bool:

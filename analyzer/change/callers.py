@@ -10,6 +10,7 @@ from analyzer.change.category import is_test
 from analyzer.change.gone import gone
 from analyzer.change.launches import bound_arguments
 from analyzer.change.sites import Site, Sites, Target
+from analyzer.change.source import Function
 from analyzer.model.base import Text
 from analyzer.model.change import Caller, Edit, FileChange, Symbol
 
@@ -45,6 +46,7 @@ def callers(found: Iterable[Site], sites: Sites, files: Iterable[FileChange]) ->
     told: dict[tuple[str, str, Target], list[Site]] = {}
     for site in found:
         told.setdefault((site.function.path, site.function.name, site.target), []).append(site)
+    bases = {file.path: file.previous_path or file.path for file in files}
     records = []
     for (path, symbol, target), its in told.items():
         first = min(its, key=lambda site: (site.call is None, site.line))
@@ -54,7 +56,7 @@ def callers(found: Iterable[Site], sites: Sites, files: Iterable[FileChange]) ->
                 path=path,
                 line=first.line,
                 calls=target.qualified,
-                changed=(path, symbol) in changed,
+                changed=(path, symbol) in changed or _reworded(first.function, bases, sites),
                 note="test" if is_test(path) else "",
                 how=first.how,
                 after=_after(its, overwritten.get(target, [])),
@@ -63,6 +65,13 @@ def callers(found: Iterable[Site], sites: Sites, files: Iterable[FileChange]) ->
     records += gone(sites, files)
     records.sort(key=lambda one: (is_test(one.path), not one.gone, one.path, one.line, one.calls))
     return tuple(records[:_CALLERS])
+
+
+def _reworded(function: Function, bases: dict[str, str], sites: Sites) -> bool:
+    """Whether anything of a function reads otherwise in base, be it an annotation."""
+    if function.path not in bases or function.name == "<module>":
+        return False
+    return function.text not in (sites.tree.file("base", bases[function.path]) or "")
 
 
 def _after(found: list[Site], edits: list[Edit]) -> Text | None:

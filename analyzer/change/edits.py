@@ -218,7 +218,8 @@ def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
     own, other = (alignment.base_name, alignment.head_name) if in_base else (alignment.head_name, alignment.base_name)
     statement = (alignment.head_statements if in_base else alignment.base_statements)[place]
     target = fact.statement.target()
-    return bool(target) and own(target) == other(statement.target()) and is_own_call(statement)
+    same = target.endswith("]") or own(target) == other(statement.target())  # parts are paired by what holds them
+    return bool(target) and same and is_own_call(statement)
 
 
 def _untold(base: Fact, head: Fact) -> bool:

@@ -104,6 +104,8 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
                 continue  # an argument that only this side takes was not spared by the other
             if _unknown(name, others, rename_other):
                 continue  # what the other side does to it cannot be told
+            if name not in other and name in _partly_set(others, rename_other):
+                continue  # it is written there, too, whatever it is
             known = {write.via for _, write in other.get(name, ())} | _handed(name, others, rename_other)
             calm = [set(write.conditions) for _, write in other.get(name, ())]
             for function, write in sites:
@@ -135,6 +137,18 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
 
 def _parameters(functions: Iterable[Function], rename) -> set[str]:
     return {rename(parameter.arg) for function in functions for parameter in function.parameters}
+
+
+def _partly_set(functions: Iterable[Function], rename) -> set[str]:
+    """Names of which an element or a part is assigned."""
+    return {
+        rename(root_name(target))
+        for function in functions
+        for statement in function.statements
+        if isinstance(statement.node, ast.Assign | ast.AugAssign)
+        for target in getattr(statement.node, "targets", None) or [statement.node.target]
+        if isinstance(target, ast.Subscript)
+    }
 
 
 def _copied_when(function: Function, parameter: str) -> str:

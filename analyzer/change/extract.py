@@ -258,10 +258,18 @@ def is_allocation(call: ast.Call) -> bool:
     return root_name(call.func) in v.ALLOCATING_MODULES
 
 
+#: Calls that allocate, or hand on what they are given, as its type wants it.
+_PERHAPS = frozenset({"as_tensor", "asarray", "ascontiguousarray"})
+
+
 def is_own_call(statement: Statement) -> bool:
-    """Whether a statement assigns what a call returns that is no library's."""
+    """Whether a statement assigns what a call returns that is no library's, or that may or may not allocate it."""
     value = getattr(statement.node, "value", None)
-    if not isinstance(value, ast.Call) or root_name(value.func) in v.ALLOCATING_MODULES:
+    if not isinstance(value, ast.Call):
+        return False
+    if last_name(value.func) in _PERHAPS:
+        return True
+    if root_name(value.func) in v.ALLOCATING_MODULES:
         return False
     return last_name(value.func) not in v.OPERATIONS | v.ALLOCATORS.keys()
 
@@ -278,6 +286,11 @@ def allocations(view: View) -> Iterator[Fact]:
         if node is not None:
             dtype = dtype_of(node, view.function) or written(node)
             dtype_key = dtype if dtype in v.BYTES else view.key(node)
+            if isinstance(node, ast.Attribute) and node.attr == "dtype":
+                known = _own_dtype(node.value, view.function)
+                dtype, dtype_key = (known, known) if known else (dtype, f"dtype of {view.key(node.value)}")
+        elif like is not None and (known := _own_dtype(like, view.function)):
+            dtype = dtype_key = known
         elif like is not None:
             dtype, dtype_key = f"{written(like)}.dtype", f"dtype of {view.key(like)}"
         else:
@@ -288,9 +301,28 @@ def allocations(view: View) -> Iterator[Fact]:
         named = "" if target.endswith("]") else target  # what is copied into a part of a tensor allocates no part
         yield view.fact(
             "allocation", call, view.key(ast.parse(target).body[0]) if target else type(view.statement.node).__name__,
-            (dtype_key, size_key, fill),
+            (dtype_key, size_key, fill, _memory(call, like)),
             detail={"dtype": dtype, "size": f"{size} × {each}", "fill": fill, "target": named},
         )  # fmt: skip
+
+
+def _memory(call: ast.Call, like: ast.AST | None) -> str:
+    """What an allocation says of the memory that it takes: pinned, of a device that is named or another's, nothing."""
+    pinned = keyword(call, "pin_memory")
+    if pinned is not None and not (isinstance(pinned, ast.Constant) and not pinned.value):
+        return "pinned"
+    return "named" if like is not None or keyword(call, "device") is not None else ""
+
+
+def _own_dtype(node: ast.AST, function: Function) -> str:
+    """The dtype that a local is allocated with where it is bound, empty where that is not said."""
+    values = function.assigned.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    made = values[0][1] if len(values) == 1 else None
+    if not (isinstance(made, ast.Call) and is_allocation(made)) or node.id in {p.arg for p in function.parameters}:
+        return ""
+    given = keyword(made, "dtype")
+    known = dtype_of(given, function) if given is not None else None
+    return known if known in v.BYTES else ""
 
 
 def _each(dtype: str | None, name: str) -> str:

@@ -157,7 +157,7 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
         edits += limits.of(alignment.paths(renames), lambda alignment=alignment: alignment_edits(alignment), [])
     python = [a for a in matching.alignments if a.head[0].module.language == "python"]
     found = effects(python, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
-    edits = [found.sized(edit) for edit in edits] + found.edits
+    edits = [found.sized(edit) for edit in _with_moved_draws(edits, matching)] + found.edits
     symbols = _symbols(matching)
     for path, its in classes.symbols.items():
         symbols.setdefault(path, []).extend(its)
@@ -232,6 +232,20 @@ def _function_edits(matching: Matching, told: set[Function]) -> Iterator[Edit]:
     for gone, into in matching.inlined:
         detail = _what(gone) | {"origin": into.name}
         yield make("function-inlined", at(gone, text=gone.header), None, detail)
+
+
+def _with_moved_draws(edits: list[Edit], matching: Matching) -> list[Edit]:
+    """The edits, with a draw that only one side has naming the function of the other side that came or went with it."""
+    found = []
+    for edit in edits:
+        if edit.kind == "seed-or-rng-changed" and bool(edit.before) != bool(edit.after):
+            text = " ".join((edit.before or edit.after).split())
+            others = matching.added if edit.before else matching.removed
+            name = next((f.name for f in others if text in " ".join(f.text.split())), "")
+            detail = edit.detail | ({"elsewhere": name} if name else {})
+            edit = edit.model_copy(update={"detail": dict(sorted(detail.items()))})
+        found.append(edit)
+    return found
 
 
 def _what(function: Function) -> dict:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from analyzer.change import vocabulary as v
-from analyzer.change.align import Alignment, lcs
+from analyzer.change.align import Alignment, dump, lcs
 from analyzer.change.dtypes import dtype_of
 from analyzer.change.extract import cast_parts, copy_parts, is_allocation, is_own_call
 from analyzer.change.launches import launch_of, stride_parameters, tile_parameters
@@ -111,9 +111,17 @@ class SideBySide:
             yield from self._walk(a, b, Difference("result", a, b))
 
     def _same(self, a: ast.AST, b: ast.AST) -> bool:
-        return self.keys[0](a) == self.keys[1](b) or (
-            (name := _dotted(a, self.x)) is not None and name == _dotted(b, self.y)
-        )
+        if self.keys[0](a) == self.keys[1](b):
+            return True
+        if any(self.alignment.lone) and self._spelled(a, 0) == self._spelled(b, 1):
+            return True
+        return (name := _dotted(a, self.x)) is not None and name == _dotted(b, self.y)
+
+    def _spelled(self, node: ast.AST, side: int) -> str:
+        """The key of an expression with what the locals hold, that only its side has, in their place."""
+        lone, key = self.alignment.lone[side], self.keys[side]
+        rename = (self.alignment.base_name, self.alignment.head_name)[side]
+        return dump(node, lambda name: key(lone[name]) if name in lone else rename(name))
 
     def _walk(self, a: ast.AST, b: ast.AST, whole: Difference) -> Iterator[Difference]:
         """The smallest parts that differ; `whole` is what is told where a part is one by itself."""

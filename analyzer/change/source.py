@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TypeVar
@@ -101,10 +101,7 @@ class Statement:
 
     @property
     def condition(self) -> str:
-        tests = [test if holds else negated(test) for test, holds in self.conditions]
-        if self.function.module.language != "python" and tests:
-            return written(ast.BoolOp(ast.And(), tests))
-        return " and ".join(map(_joinable, tests))
+        return conjunction(self.conditions, self.function)
 
 
 #: Comparisons of plain values and identities, with their opposites.
@@ -120,6 +117,14 @@ def negated(test: ast.expr) -> ast.expr:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
         return ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
     return ast.UnaryOp(ast.Not(), test)
+
+
+def conjunction(conditions: Iterable[tuple[ast.expr, bool]], function: Function) -> str:
+    """Tests that all hold (or do not), as the function's language writes them together."""
+    tests = [test if holds else negated(test) for test, holds in conditions]
+    if function.module.language != "python" and tests:
+        return written(ast.BoolOp(ast.And(), tests))
+    return " and ".join(map(_joinable, tests)) if len(tests) > 1 else "".join(map(written, tests))
 
 
 def _joinable(test: ast.expr) -> str:

@@ -7,11 +7,11 @@ and what another edit tells (guards, barriers, draws, allocations, writes of glo
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from analyzer.change import vocabulary as v
-from analyzer.change.align import Alignment
+from analyzer.change.align import Alignment, part_set
 from analyzer.change.edits import Side, make
 from analyzer.change.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.global_state import is_shared
@@ -40,7 +40,9 @@ def statement_edits(alignment: Alignment) -> Iterator[Edit]:
         other = Side((head, base)[side])
         own_shapes = (alignment.base_shapes, alignment.head_shapes)[side]
         elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
-        for run in _runs(statements, matched[side] | elsewhere, function, _bound_again(alignment, side)):
+        elsewhere |= _set_otherwise(alignment, side)
+        told = _teller(alignment, side, matched)
+        for run in _runs(statements, matched[side] | elsewhere, function, told):
             first = run[0]
             text = " ".join(function.module.segment(first.node).split())
             detail: dict = {"statements": len(run), "statement": text if len(text) <= 100 else text[:97] + "..."}
@@ -71,8 +73,49 @@ def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
     return frozenset(name for name, values in own if 0 < others.get(names[side](name), 0) < len(values))
 
 
+def _teller(alignment: Alignment, side: int, matched: tuple[set[int], set[int]]) -> Callable[[Statement], bool]:
+    """Whether a statement that only this side has says something."""
+    again, stored = _bound_again(alignment, side), _stored(alignment, 1 - side, matched[1 - side])
+    rename = (alignment.base_name, alignment.head_name)[side]
+
+    def told(statement: Statement) -> bool:
+        if _has_effect(statement) or (statement.target() in again and _is_choice(statement)):
+            return True
+        return bool(stored) and rename(_overwritten(statement)) in stored
+
+    return told
+
+
+def _set_otherwise(alignment: Alignment, side: int) -> set[int]:
+    """Places of assignments whose attribute or element the other side sets to another value in their stead."""
+    same = set(alignment.equal)
+    changed = {pair[1 - side] for pair in alignment.pairs.items() if pair not in same}
+    own, other = (alignment.base_statements, alignment.head_statements)[:: -1 if side else 1]
+    keys = (alignment.base_key, alignment.head_key)[:: -1 if side else 1]
+    targets = {keys[1](node) for place in changed if (node := part_set(other[place])) is not None}
+    if not targets:
+        return set()
+    return {place for place, s in enumerate(own) if (node := part_set(s)) is not None and keys[0](node) in targets}
+
+
+def _stored(alignment: Alignment, side: int, matched: set[int]) -> set[str]:
+    """Names of tensors of which a part is assigned by a statement that only this side has."""
+    statements, rename = (
+        (alignment.base_statements, alignment.base_name), (alignment.head_statements, alignment.head_name)
+    )[side]  # fmt: skip
+    parts = [part_set(s) for place, s in enumerate(statements) if place not in matched]
+    return {rename(_root(node)) for node in parts if isinstance(node, ast.Subscript)} - {""}
+
+
+def _root(node: ast.expr) -> str:
+    """The tensor of a place: ``self.counts`` of ``self.counts[row]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+
+
 def _runs(
-    statements: list[Statement], matched: set[int], function: Function, bound_again: frozenset[str]
+    statements: list[Statement], matched: set[int], function: Function, told: Callable[[Statement], bool]
 ) -> Iterator[list[Statement]]:
     run: list[Statement] = []
     for place, statement in enumerate(statements):
@@ -80,13 +123,21 @@ def _runs(
             if run:
                 yield run
             run = []
-        elif _has_effect(statement) or (statement.target() in bound_again and _is_choice(statement)):
+        elif told(statement):
             if run and run[0].condition != statement.condition:
                 yield run
                 run = []
             run.append(statement)
     if run:
         yield run
+
+
+def _overwritten(statement: Statement) -> str:
+    """The tensor that a method overwrites: ``x`` of ``x.index_fill_(0, rows, 0)``, empty where none does."""
+    call = statement.node.value if isinstance(statement.node, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_")):
+        return ""
+    return _root(call.func.value)
 
 
 def _has_effect(statement: Statement) -> bool:
@@ -122,9 +173,12 @@ def _is_choice(statement: Statement) -> bool:
     if value is None or not statement.conditions:
         return False
     if isinstance(value, ast.Call):
-        name, op = last_name(value.func), statement.function.module.language_call(value)
         parts = cast_parts(value, statement.function) or copy_parts(value, statement.function)
-        return not (parts or op or is_allocation(value) or name in _ELSEWHERE or name in ("contiguous", "to"))
+        if parts and not isinstance(parts[0], ast.Call):
+            return False
+        value = parts[0] if parts else value
+        name, op = last_name(value.func), statement.function.module.language_call(value)
+        return not (op or is_allocation(value) or name in _ELSEWHERE or name in ("contiguous", "to"))
     return True
 
 

@@ -17,8 +17,8 @@ from analyzer.change.align import Alignment, greedy
 from analyzer.change.edits import Side, make
 from analyzer.change.operations import same_but_values
 from analyzer.change.refusals import refused_in_branches
-from analyzer.change.source import Statement
-from analyzer.change.surroundings import Around, clauses, disjuncts, iteration, spelled_out, surroundings
+from analyzer.change.source import Statement, conjunction
+from analyzer.change.surroundings import Around, clauses, disjuncts, iteration, leaves, spelled_out, surroundings
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
@@ -129,6 +129,9 @@ class _Comparison:
             return None, True
         if not self._shares(a, b):
             return None, True  # a test of other code is another test
+        opposite = clauses(tests[1], False, keys[1])
+        if before.keys() == opposite.keys() and not self._keeps(a, b):
+            return None, True  # the opposite test, of other code
         if same_but_values(a.test, b.test, *keys):
             return None, False  # told by the comparison or the constant
         detail = {
@@ -149,6 +152,11 @@ class _Comparison:
             for x, y in self.likenesses
             if x.node is not a and y.node is not b
         )
+
+    def _keeps(self, a: ast.If | ast.While, b: ast.If | ast.While) -> bool:
+        """Whether any statement that both sides have runs where either test holds."""
+        inside = [{id(node) for one in side.body for node in ast.walk(one)} for side in (a, b)]
+        return any(id(x.node) in inside[0] and id(y.node) in inside[1] for x, y, _, _ in self.pairs)
 
     def _settled(self, a: ast.stmt, b: ast.stmt) -> bool:
         """Whether all code that is in both is under the same conditions all the same."""
@@ -232,10 +240,10 @@ class _Comparison:
 
     def _single(self, one: Around, numbers: list[int], side: int) -> Edit:
         noun, name = NOUNS[one.kind]
-        leaves = bool(one.leaves) and not self._still_left(one, side)
-        shown = one.written if leaves else one.text
+        left = bool(one.leaves) and not self._still_left(one, side)
+        shown = self._left_where(one, side) if left else one.text
         detail: dict = {name: shown, "form": one.kind, "statements": len(numbers), "guards": len(numbers)}
-        if leaves:
+        if left:
             detail |= {"form": "exit", "guards": one.leaves}
         first = min((self.pairs[number] for number in numbers), key=lambda pair: pair[side].index)
         own, other = (first[0], _site(one)), (first[1], None)
@@ -250,6 +258,20 @@ class _Comparison:
         function = (self.alignment.head, self.alignment.base)[side][0]
         exits = {other for around in surroundings(function).values() for other in around if other.leaves == one.leaves}
         return any(self._names((other,), 1 - side) == names for other in exits)
+
+    def _left_where(self, one: Around, side: int) -> str:
+        """All tests that hold where an exit is taken, those around it too; of many those nearest to it."""
+        function = (self.alignment.base[0], self.alignment.head[0])[side]
+        around = next((its for s, its in surroundings(function).items() if s.node is one.node), ())
+        tests = [(other.node.test, other.holds) for other in around if other.kind == "if" and not other.leaves]
+        tests.append((one.node.test, not one.holds))
+        if not (leaves(one.node.body) or leaves(one.node.orelse)):
+            tests.append((one.node.body[0].test, True))
+        text = conjunction(tests, function)
+        for start in range(1, len(tests)):
+            if len(text) > 97:
+                text = "... and " + conjunction(tests[start:], function)
+        return text
 
     def _make(self, kind: str, base: tuple[Statement, ast.AST | None], head: tuple, detail: dict) -> Edit:
         sides = [

@@ -77,19 +77,20 @@ def _mentions(node: ast.AST, name: str) -> bool:
     return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
 
 
-def spelled_out(test: ast.expr, function: Function) -> ast.expr:
-    """A test with the locals that are bound once replaced by what they hold."""
+def spelled_out(test: ast.expr, function: Function, seen: frozenset[str] = frozenset()) -> ast.expr:
+    """A test with the locals that are bound once replaced by what they hold, and what that names, too."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return ast.copy_location(ast.UnaryOp(test.op, spelled_out(test.operand, function)), test)
+        return ast.copy_location(ast.UnaryOp(test.op, spelled_out(test.operand, function, seen)), test)
     if isinstance(test, ast.BoolOp):
-        return ast.copy_location(ast.BoolOp(test.op, [spelled_out(value, function) for value in test.values]), test)
+        values = [spelled_out(value, function, seen) for value in test.values]
+        return ast.copy_location(ast.BoolOp(test.op, values), test)
     if isinstance(test, ast.Compare):
-        sides = [spelled_out(side, function) for side in (test.left, *test.comparators)]
+        sides = [spelled_out(side, function, seen) for side in (test.left, *test.comparators)]
         return ast.copy_location(ast.Compare(sides[0], test.ops, sides[1:]), test)
-    if isinstance(test, ast.Name) and test.id not in {p.arg for p in function.parameters}:
+    if isinstance(test, ast.Name) and test.id not in {p.arg for p in function.parameters} | seen:
         values = [value for _, value in function.assigned.get(test.id, ())]
         if len(values) == 1 and isinstance(values[0], _SPELLED) and not _mentions(values[0], test.id):
-            return values[0]
+            return spelled_out(values[0], function, seen | {test.id})
     return test
 
 

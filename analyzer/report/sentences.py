@@ -230,7 +230,8 @@ def _pairs(edit: Edit) -> dict[str, Text]:
     found = {}
     for stem in stems:
         texts = [str(edit.detail.get(f"{stem}_{side}", "")) for side in ("before", "after")]
-        if texts[0] == texts[1] or all(text.endswith(("...", "…")) for text in texts):
+        cut = all(text.endswith(("...", "…")) for text in texts) and not all(text.startswith("...") for text in texts)
+        if texts[0] == texts[1] or cut:
             texts = [edit.before, edit.after]
         before, after = spans(*texts)
         if before == after:

@@ -6,6 +6,7 @@ import pytest
 
 from analyzer.change.callers import callers, targets
 from analyzer.change.sites import Sites
+from analyzer.change.sources import SourcePair
 from analyzer.change.tree import RevisionTree
 from analyzer.model.change import Caller, Edit, FileChange, Symbol
 
@@ -55,6 +56,17 @@ def test_changed_caller(repository):
     """A caller that changed as well is marked."""
     repository.commit({"ops.py": OPS})
     assert found(repository, changed("ops.py", "scale", "twice")) == [("ops.py", "twice", 5, "scale", True)]
+
+
+def test_a_caller_with_another_annotation_has_changed(repository):
+    """A caller of a changed file that reads otherwise in base is not called unchanged, though nothing is told of it."""
+    repository.commit({"ops.py": OPS})
+    with repository.open() as opened:
+        head = opened.resolve("main")
+        pair = SourcePair("ops.py", None, OPS.replace("twice(x)", "twice(x: int)"), OPS)
+        sites = Sites(opened, head, RevisionTree(opened, head, [pair]))
+        files = (changed("ops.py", "scale"),)
+        assert [one.changed for one in callers(sites.of(targets(files)), sites, files)] == [True]
 
 
 def test_methods(repository):

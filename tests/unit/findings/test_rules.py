@@ -96,6 +96,15 @@ def test_a_refined_rule_leaves_the_edit_to_the_finer_one(rule: Rule) -> None:
     assert found == {rule.id}
 
 
+def test_what_a_platform_is_asked_is_no_test_of_a_tensor() -> None:
+    """``platform.is_cuda()`` says nothing of a tensor, ``x.is_cuda`` does."""
+    text = "def run(x, fast):\n    if {} and fast:\n        x = external.quick(x)\n    return external.finish(x)\n"
+    for test, found in (("platform.is_cuda()", False), ("x.is_cuda", True)):
+        before = text.format(test)
+        example = Example(path="sampler/ops.py", before=before, after=before.replace(" and fast", ""))
+        assert bool(find([RULES["tensor-dispatch-widened"]], change_of(example))) is found
+
+
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 def test_speaks_both_languages(rule: Rule) -> None:
     """Title, reason, remedy and tags are there in English and in Chinese, and are two different texts."""

@@ -216,7 +216,7 @@ def _told(*edits: Edit, names: tuple[str, ...], notes: tuple[Text, ...] = ()) ->
 
 def test_lines_without_a_known_edit_are_not_called_meaningless() -> None:
     """What changed by no known kind of edit is named, with the number of lines; it is never called nothing."""
-    assert _told(names=("draw",)) == ["+1 −2 lines in `draw`, by no known kind of edit."]
+    assert _told(names=("draw",)) == ["+1 −2 lines, by no known kind of edit: `draw`."]
     told = _told(edit("barrier-added"), names=("Sampler.apply", "draw"))
     assert told[1:] == ["`draw` changed as well, by no known kind of edit (the file: +1 −2 lines)."]
     assert len(_told(edit("barrier-added"), names=("Sampler.apply",))) == 1
@@ -310,6 +310,13 @@ def test_sides_that_were_cut_alike_are_not_told_as_different() -> None:
     said = sentence(edit("value-changed", detail=cut, before=f"{long}x)", after=f"{long}y)")).en
     assert "x)` → `" in said and "y)`" in said
     assert "→" not in sentence(edit("value-changed", detail=cut)).en
+
+
+def test_sides_that_begin_where_they_differ_are_told_as_they_are() -> None:
+    """Details that were cut at both ends show the difference, whatever the longer spans look like."""
+    cut = {"result_before": "...a=1, b=2, c...", "result_after": "...a=1, new=3, b..."}
+    said = sentence(edit("result-changed", detail=cut, before="f(\n  a=1, ...", after="f(a=1, ...")).en
+    assert said == "`Sampler.apply` returns something else: `...a=1, b=2, c...` → `...a=1, new=3, b...`."
 
 
 def test_long_sides_show_where_they_differ() -> None:
