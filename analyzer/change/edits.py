@@ -159,6 +159,8 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
         yield elsewhere(anchor)
     if noun in ("cast", "index", "allocation", "launch", "guard", "mask", "seed-or-rng"):
         yield placed()
+    if noun == "allocation":  # as large a buffer under another name
+        yield elsewhere(value)
 
 
 def edits_of(pairs: Iterable[Pair], alignment: Alignment) -> list[Edit]:

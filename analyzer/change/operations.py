@@ -111,8 +111,8 @@ def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]
     `lone`: locals that only this version has, with their values: what they stand for is part of the expression.
     """
     if isinstance(node, ast.Name) and node.id in lone and isinstance(node.ctx, ast.Load):
-        if any(function.module.language_call(one) == "load" for one in ast.walk(lone[node.id])):
-            return  # what is read is worked out where it is read
+        if any(_is_work(one, function) for one in ast.walk(lone[node.id])):
+            return  # what is read or made by a call is worked out where the local is bound
         yield from operators_of(lone[node.id], function, {name: its for name, its in lone.items() if name != node.id})
     if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) or (
         isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant | ast.Call)
@@ -127,6 +127,11 @@ def operators_of(node: ast.AST, function: Function, lone: Mapping[str, ast.expr]
     for child in children(node):
         if not (isinstance(child, ast.keyword) and child.arg in ("mask", "other")):  # a mask is a fact of its own
             yield from operators_of(child, function, lone)
+
+
+def _is_work(node: ast.AST, function: Function) -> bool:
+    """Whether a part of a local's value is no operator's: a load of a kernel, any call of host code."""
+    return function.module.language_call(node) == "load" or (isinstance(node, ast.Call) and not function.is_kernel)
 
 
 def constants(view: View) -> Iterator[Fact]:

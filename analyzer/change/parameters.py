@@ -22,6 +22,7 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
     x = {alignment.base_name(p.arg): p for p in base.parameters if p.arg not in RECEIVERS}
     y = {alignment.head_name(p.arg): p for p in head.parameters if p.arg not in RECEIVERS}
     defaults_x, defaults_y = _defaults(base), _defaults(head)
+    moved = _moved(list(x), list(y))  # another name at another place is another parameter
     for name in dict.fromkeys([*x, *y]):
         p, q = x.get(name), y.get(name)
         if p is None or q is None:
@@ -29,7 +30,7 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
             detail = {"parameter": one.arg, "required": one.arg not in has, "kernel": function.is_kernel}
             yield _edit("parameter", p, q, base, head, detail)
             continue
-        if p.arg != q.arg and (_typed(p), _constexpr(p)) != (_typed(q), _constexpr(q)):
+        if p.arg != q.arg and ((_typed(p), _constexpr(p)) != (_typed(q), _constexpr(q)) or name in moved):
             for function, one, sides, has in ((base, p, (p, None), defaults_x), (head, q, (None, q), defaults_y)):
                 detail = {"parameter": one.arg, "required": one.arg not in has, "kernel": function.is_kernel}
                 yield _edit("parameter", *sides, base, head, detail)
@@ -53,13 +54,20 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
             yield _edit("default", p, q, base, head, detail)
     if head.module.language != "python":  # what the compiler is given has an order of its own
         x, y = ({n: p for n, p in side.items() if not _constexpr(p)} for side in (x, y))
-    if not (x.keys() ^ y.keys()) and [n for n in x] != [n for n in y]:
+    other = any(name in moved and x[name].arg != y[name].arg for name in x.keys() & y.keys())
+    if not other and not (x.keys() ^ y.keys()) and [n for n in x] != [n for n in y]:
         detail = {
             "order_before": ", ".join(p.arg for p in x.values()),
             "order_after": ", ".join(p.arg for p in y.values()),
         }
         yield _edit("parameter", base.node.args, head.node.args, base, head, detail)
     yield from _decorators(base, head)
+
+
+def _moved(x: list[str], y: list[str]) -> set[str]:
+    """Parameters that both have and that stand at another place among those."""
+    x, y = [name for name in x if name in y], [name for name in y if name in x]
+    return {name for one, two in zip(x, y, strict=True) if one != two for name in (one, two)}
 
 
 def _decorators(base: Function, head: Function) -> Iterator[Edit]:

@@ -367,3 +367,10 @@ def test_what_computes_no_value_is_not_called_one(form: str, more: dict, said: s
     told = sentence(edit("value-changed", detail={"form": form, "value_before": "a", "value_after": "b", **more}))
     assert told.en == said
     assert "`a`" in told.zh and "`b`" in told.zh and "计算" not in told.zh
+
+
+def test_a_call_of_a_renamed_function_is_named_as_it_is_now() -> None:
+    """Where the called function was renamed by the change, its new name stands in both languages."""
+    told = sentence(edit("argument-removed", detail={"call_before": "old", "call_after": "new", "value": "x"}))
+    assert told.en == "`Sampler.apply` no longer calls `new` with `x`."
+    assert "`new`" in told.zh
