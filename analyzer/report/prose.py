@@ -149,10 +149,11 @@ def _strongest(plan: Plan) -> list[Text]:
 
 
 def _with_what_came(group: Told, groups: Sequence[Told]) -> list[Told]:
-    """A statement that is gone is told with the one that came to the same function: half of it says another thing."""
-    if group.kind != "statement-removed":
+    """A statement or buffer that is gone is told with one that came to the function: half of it says another thing."""
+    if group.kind not in ("statement-removed", "allocation-removed"):
         return [group]
-    came = (other for other in groups if other.kind == "statement-added" and other.symbols == group.symbols)
+    added = f"{group.noun}-added"
+    came = (other for other in groups if other.kind == added and other.symbols == group.symbols)
     return [group, *[other for other in [next(came, None)] if other is not None]]
 
 

@@ -354,6 +354,20 @@ def test_a_statement_that_is_gone_is_told_with_the_one_that_came() -> None:
     assert "`offset += n`" in told.en and "`offset = (offset + n) // 4 * 4`" in told.en
 
 
+def test_a_buffer_that_is_gone_is_told_with_the_one_that_came() -> None:
+    """The one sentence does not say that a buffer is gone where another one is allocated for it."""
+    edits = (
+        edit("allocation-removed", detail={"target": "staged", "dtype": "int64", "size": "n"}, base_line=4),
+        edit("allocation-added", detail={"target": "direct", "dtype": "int64", "size": "n"}, head_line=4),
+        edit("cast-added", detail={"dtype": "float32"}, head_line=9),
+    )
+    symbols = (Symbol(name="Sampler.apply", kind="method", change="body"),)
+    files = (FileChange(path="mini/ops.py", status="modified", category="source", symbols=symbols, edits=edits),)
+    subject = Subject(repository="r", base="a" * 40, head="b" * 40, state="open")
+    told = one_line(Plan(subject=subject, change=Change(files=files), profile="generic"))
+    assert "`staged`" in told.en and "`direct`" in told.en
+
+
 @pytest.mark.parametrize(
     ("form", "more", "said"),
     [
