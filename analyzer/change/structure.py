@@ -257,7 +257,7 @@ class _Comparison:
         names = self._names((one,), side)
         function = (self.alignment.head, self.alignment.base)[side][0]
         exits = {other for around in surroundings(function).values() for other in around if other.leaves == one.leaves}
-        return any(self._names((other,), 1 - side) == names for other in exits)
+        return self._has(tuple(exits), one, side) or any(self._names((e,), 1 - side) == names for e in exits)
 
     def _left_where(self, one: Around, side: int) -> str:
         """All tests that hold where an exit is taken, those around it too; of many those nearest to it."""
