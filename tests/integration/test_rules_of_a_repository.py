@@ -96,7 +96,5 @@ def test_silence(repository, tmp_path):
 
 def test_a_rule_that_there_is_not(repository, tmp_path):
     """A misspelt rule silences nothing unseen: one line with the place and the nearest id."""
-    with pytest.raises(
-        UsageError, match=r":2: silence\.0: no rule 'generator-droped'; did you mean"
-    ):
+    with pytest.raises(UsageError, match=r":2: silence\.0: no rule 'generator-droped'; did you mean"):
         report(repository, tmp_path, silence=["generator-droped"])
