@@ -124,7 +124,7 @@ def conjunction(conditions: Iterable[tuple[ast.expr, bool]], function: Function)
     tests = [test if holds else negated(test) for test, holds in conditions]
     if function.module.language != "python" and tests:
         return written(ast.BoolOp(ast.And(), tests))
-    return " and ".join(map(_joinable, tests)) if len(tests) > 1 else "".join(map(written, tests))
+    return " and ".join(map(_joinable, tests))
 
 
 def _joinable(test: ast.expr) -> str:

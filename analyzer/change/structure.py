@@ -17,7 +17,7 @@ from analyzer.change.align import Alignment, greedy
 from analyzer.change.edits import Side, make
 from analyzer.change.operations import same_but_values
 from analyzer.change.refusals import refused_in_branches
-from analyzer.change.source import Statement, conjunction
+from analyzer.change.source import Statement, conjunction, negated
 from analyzer.change.surroundings import Around, clauses, disjuncts, iteration, leaves, spelled_out, surroundings
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
@@ -267,7 +267,8 @@ class _Comparison:
         tests.append((one.node.test, not one.holds))
         if not (leaves(one.node.body) or leaves(one.node.orelse)):
             tests.append((one.node.body[0].test, True))
-        text = conjunction(tests, function)
+        own = negated(one.node.test) if one.holds else one.node.test
+        text = conjunction(tests, function) if tests[1:] else written(own)
         for start in range(1, len(tests)):
             if len(text) > 97:
                 text = "... and " + conjunction(tests[start:], function)
