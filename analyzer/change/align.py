@@ -470,6 +470,8 @@ class Alignment:
             x, y = self._words(self.base_statements[i]), self._words(self.head_statements[j])
             if max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK:
                 found.add((i, j))
+            elif _one_of_several(self.base_statements[i], self.head_statements[j]):
+                found.add((i, j))
         return found
 
     @cached_property
@@ -535,6 +537,14 @@ def part_set(statement: Statement) -> ast.expr | None:
     node = statement.node
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
     return target if isinstance(target, ast.Attribute | ast.Subscript) else None
+
+
+def _one_of_several(x: Statement, y: Statement) -> bool:
+    """Whether a local is set to another kind of value, and both sides set it a different number of times."""
+    values = [s.node.value if isinstance(s.node, ast.Assign) and s.target().isidentifier() else None for s in (x, y)]
+    if not all(values) or type(values[0]) is type(values[1]):
+        return False
+    return len(x.function.assigned.get(x.target(), ())) != len(y.function.assigned.get(y.target(), ()))
 
 
 def _agree(base: str | None, head: str | None) -> bool:
