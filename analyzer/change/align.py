@@ -468,9 +468,8 @@ class Alignment:
             if (i, j) in same:
                 continue
             x, y = self._words(self.base_statements[i]), self._words(self.head_statements[j])
-            if max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK:
-                found.add((i, j))
-            elif _one_of_several(self.base_statements[i], self.head_statements[j]):
+            unlike = max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK
+            if unlike or _one_of_several(self.base_statements[i], self.head_statements[j]):
                 found.add((i, j))
         return found
 
