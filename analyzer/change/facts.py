@@ -21,7 +21,7 @@ from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
 from analyzer.change.imports import import_edits
 from analyzer.change.inside import alignment_edits
-from analyzer.change.limits import REFUSALS, Limits
+from analyzer.change.limits import Limits
 from analyzer.change.parameters import signature_edits
 from analyzer.change.source import Function, Module, parse_both
 from analyzer.model.base import Text
@@ -128,7 +128,7 @@ def _within(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fi
     """The facts of files that are read together; each by itself where it cannot be told which of them is too much."""
     try:
         return _facts(files, tree, limits)
-    except REFUSALS:
+    except Exception:
         facts: dict[str, FileFacts] = {}
         for f in files:
             facts |= limits.of([f.path], lambda f=f: _facts([f], tree, limits), {})

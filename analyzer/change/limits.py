@@ -26,10 +26,6 @@ class TooMuch(Exception):
     """A file costs more than it may."""
 
 
-#: What ends the facts of a file: a cost, or a fault of this program, which must not cost the other files theirs.
-REFUSALS = (Exception,)
-
-
 class _Budget:
     def __init__(self) -> None:
         self.steps = 0
@@ -83,7 +79,7 @@ class Limits:
         budget.resume()
         try:
             return compute()
-        except REFUSALS as error:
+        except Exception as error:  # a cost, or a fault of ours: the other files keep their facts
             self.refused |= {path: _note(path, error) for path in paths}
             return otherwise
         finally:

@@ -11,15 +11,9 @@ from analyzer.change.guards import is_guard
 from analyzer.change.launches import tile_statements
 from analyzer.change.source import TOLD, Function, children, last_name
 from analyzer.change.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES
-from analyzer.change.writing import written
+from analyzer.change.writing import SYMBOLS, written
 
 MIRRORED = {"Lt": "Gt", "Gt": "Lt", "LtE": "GtE", "GtE": "LtE"}
-SYMBOLS = {
-    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=", "Is": "is", "IsNot": "is not",
-    "In": "in", "NotIn": "not in", "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
-    "Pow": "**", "LShift": "<<", "RShift": ">>", "BitOr": "|", "BitAnd": "&", "BitXor": "^", "MatMult": "@",
-    "And": "and", "Or": "or", "Not": "not", "USub": "-", "Invert": "~",
-}  # fmt: skip
 #: Operations that move or place values, and those that are facts of their own.
 MOVES = frozenset({
     "load", "store", "program_id", "num_programs", "arange", "cast", "range", "static_range", "debug_barrier",

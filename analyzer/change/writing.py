@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 
-_OPERATORS = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
-    ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+#: Operators by the names of their nodes.
+SYMBOLS = {
+    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!=", "Is": "is", "IsNot": "is not",
+    "In": "in", "NotIn": "not in", "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
+    "Pow": "**", "LShift": "<<", "RShift": ">>", "BitOr": "|", "BitAnd": "&", "BitXor": "^", "MatMult": "@",
+    "And": "and", "Or": "or", "Not": "not", "USub": "-", "Invert": "~",
 }  # fmt: skip
 
 
@@ -30,7 +33,7 @@ def _cpp(node: ast.AST) -> str:
         joint = " && " if isinstance(node.op, ast.And) else " || "
         return joint.join(f"({written(v)})" if isinstance(v, ast.BoolOp) else written(v) for v in node.values)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return f"{written(node.left)} {_OPERATORS[type(node.ops[0])]} {written(node.comparators[0])}"
+        return f"{written(node.left)} {SYMBOLS[type(node.ops[0]).__name__]} {written(node.comparators[0])}"
     if isinstance(node, ast.Tuple | ast.List):
         return ", ".join(map(written, node.elts))
     return ast.unparse(node)

@@ -20,6 +20,7 @@ from analyzer.change.build_files.requirements import is_compiled, requirement_fi
 from analyzer.change.build_files.scripts import dockerfile, makefile
 from analyzer.change.build_files.setup_script import has_build_facts, setup_script
 from analyzer.change.build_files.tables import cargo, pyproject, setup_cfg
+from analyzer.change.source import plain
 from analyzer.model.base import Text
 from analyzer.model.change import Edit
 
@@ -45,14 +46,10 @@ def is_build_file(path: str) -> bool:
 def facts_of(path: str, text: str) -> list[BuildFact]:
     """What a file states as a build or dependency file, nothing for another; Unreadable where its format is broken."""
     if reader := _reader(path):
-        return list(reader(_plain(text)))
+        return list(reader(plain(text)))
     if path.endswith(".py") and has_build_facts(path, text):
-        return list(setup_script(_plain(text)))
+        return list(setup_script(plain(text)))
     return []
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _reader(path: str) -> Callable[[str], Iterable[BuildFact]] | None:
