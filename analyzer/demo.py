@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from analyzer import pipeline
-from analyzer.change.git import Git
+from analyzer.change.revisions.git import Git
 from analyzer.pipeline import Outcome, Progress
 from analyzer.plan import Request
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from analyzer import plan as planning
 from analyzer.bundle import Bundle
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 from analyzer.checks import stage
 from analyzer.errors import UsageError
 from analyzer.history.subject import with_conversation

@@ -11,14 +11,14 @@ from typing import Any
 
 from analyzer import profiles, settings
 from analyzer.bundle import Bundle, safe_path, sha256
-from analyzer.change.callers import callers, targets
-from analyzer.change.coverage import coverage
+from analyzer.change.around.callers import callers, targets
+from analyzer.change.around.coverage import coverage
+from analyzer.change.around.sites import Sites
 from analyzer.change.facts import change_edits, groups
-from analyzer.change.repository import Entry, Pair, Repository
-from analyzer.change.sites import Sites
+from analyzer.change.revisions.repository import Entry, Pair, Repository
+from analyzer.change.revisions.sources import LARGE, Sources, file_change
+from analyzer.change.revisions.tree import RevisionTree
 from analyzer.change.snippets import snippets
-from analyzer.change.sources import LARGE, Sources, file_change
-from analyzer.change.tree import RevisionTree
 from analyzer.checks.stage import choose
 from analyzer.findings.engine import find, load_rules
 from analyzer.findings.waivers import stale

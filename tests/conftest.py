@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 
 
 class SmallRepository:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analyzer import demo, plan
 from analyzer.bundle import Bundle
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 from analyzer.plan import Request
 
 EVIDENCE = Path(__file__).parent / "data" / "demo_evidence"

@@ -6,206 +6,23 @@ Everything here is symmetric: pairing (a, b) gives the mirrored pairs of pairing
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from analyzer.change.limits import spend
-from analyzer.change.source import Function, Statement, root_name
+from analyzer.change.nodes import root_name
+from analyzer.change.sequences import greedy, lcs, similarity
+from analyzer.change.shapes import dump, names_in_order, shape, words
+from analyzer.change.source import Function, Statement
 
-#: Words of a shape that say what kind of node stands there.
-_GRAMMAR = frozenset(
-    name
-    for name, its in vars(ast).items()
-    if isinstance(its, type) and issubclass(its, ast.stmt | ast.expr | ast.keyword | ast.withitem | ast.comprehension)
-)
-SKIPPED_FIELDS = frozenset({"ctx", "type_comment", "kind", "annotation", "returns", "type_params"})
 #: A pair of unequal statements shares at least this much of its words.
 SIMILAR = 0.55
 #: Below this only the place of two paired statements is the same.
 WEAK = 0.4
 #: Above this many candidate pairs only neighbours are compared.
 MANY = 40_000
-#: Above this many cells the table of a longest common subsequence takes too long.
-CELLS = 1_000_000
-
-
-def dump(node: ast.AST, name: Callable[[str], str]) -> str:
-    """A node's structure as text, with every variable name passed through `name`; annotations left out."""
-    pieces = _template(node).copy()
-    pieces[1::2] = map(name, pieces[1::2])
-    return "".join(pieces)
-
-
-def _template(node: ast.AST) -> list[str]:
-    """What `dump` says of a node, kept with it: texts at even places, the names between them at odd ones."""
-    kept = node.__dict__.get("_template")
-    if kept is None:
-        written: list[str | tuple[str]] = []
-        _write(node, written)
-        spend(10 * len(written))
-        kept, text = [], []
-        for piece in written:
-            if isinstance(piece, tuple):
-                kept += ("".join(text), piece[0])
-                text = []
-            else:
-                text.append(piece)
-        kept.append("".join(text))
-        node._template = kept
-    return kept
-
-
-def _write(node: ast.AST, out: list[str | tuple[str]]) -> None:
-    """Append the structure of a node: texts, and each name as a tuple of it."""
-    if isinstance(node, ast.Name):
-        out.append((node.id,))
-    elif isinstance(node, ast.arg):
-        out.append((node.arg,))
-    elif isinstance(node, ast.Constant):
-        out.append(repr(node.value))
-    else:
-        out.append("(" + type(node).__name__)
-        for field in _fields(type(node)):
-            value = getattr(node, field, None)
-            if isinstance(value, ast.AST):
-                out.append(" ")
-                _write(value, out)
-            elif isinstance(value, list):
-                out.append(" [")
-                for place, one in enumerate(value):
-                    if place:
-                        out.append(" ")
-                    if isinstance(one, ast.AST):
-                        _write(one, out)
-                    else:
-                        out.append(repr(one))
-                out.append("]")
-            elif value is not None:
-                out.append(f" {value}")
-        out.append(")")
-
-
-@cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(field for field in kind._fields if field not in SKIPPED_FIELDS)
-
-
-def shape(statement: Statement, name: Callable[[str], str]) -> str:
-    """A statement's own structure; `x: int = 1` is `x = 1`."""
-    kind = (
-        type(statement.node).__name__ if len(statement.parts) != 1 or isinstance(statement.parts[0], ast.expr) else ""
-    )
-    if isinstance(statement.node, ast.AnnAssign) and len(statement.parts) == 2:
-        target, value = statement.parts
-        return f"(Assign [{dump(target, name)}] {dump(value, name)})"
-    return kind + " ".join(dump(part, name) for part in statement.parts)
-
-
-def names_in_order(statement: Statement, local: frozenset[str]) -> list[str]:
-    found: list[str] = []
-    shape(statement, lambda name: found.append(name) or name if name in local else name)
-    return found
-
-
-def lcs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Indices of a longest common subsequence; ties are broken the same way whichever comes first."""
-    start = 0
-    while start < len(a) and start < len(b) and a[start] == b[start]:
-        start += 1
-    end = 0
-    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
-        end += 1
-    head = [(i, i) for i in range(start)]
-    tail = [(len(a) - end + i, len(b) - end + i) for i in range(end)]
-    x, y = list(a[start : len(a) - end]), list(b[start : len(b) - end])
-    swapped = (len(x), x) > (len(y), y)
-    if swapped:
-        x, y = y, x
-    middle = _longest(x, y) if len(x) * len(y) <= CELLS else _anchored(x, y)
-    pairs = [((j, i) if swapped else (i, j)) for i, j in middle]
-    return head + [(i + start, j + start) for i, j in pairs] + tail
-
-
-def _longest(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """A longest common subsequence by the table of all prefixes."""
-    spend(len(x) * len(y))
-    table = [[0] * (len(y) + 1) for _ in range(len(x) + 1)]
-    for i in range(len(x) - 1, -1, -1):
-        row, below = table[i], table[i + 1]
-        for j in range(len(y) - 1, -1, -1):
-            row[j] = below[j + 1] + 1 if x[i] == y[j] else max(below[j], row[j + 1])
-    i = j = 0
-    found = []
-    while i < len(x) and j < len(y):
-        if x[i] == y[j]:
-            found.append((i, j))
-            i, j = i + 1, j + 1
-        elif table[i + 1][j] >= table[i][j + 1]:
-            i += 1
-        else:
-            j += 1
-    return found
-
-
-def _anchored(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """A long common subsequence of two that are too long for a table: the n-th of each item is paired with the n-th.
-
-    Of what is paired, the longest run in the order of both is kept.
-    """
-    places = {key: j for j, key in enumerate(_numbered(y))}
-    pairs = [(i, places[key]) for i, key in enumerate(_numbered(x)) if key in places]
-    ends: list[int] = []  # the smallest last place of an increasing run of each length
-    chain: list[int] = []  # the index of its pair
-    before: list[int] = []
-    for index, (_, j) in enumerate(pairs):
-        length = bisect_left(ends, j)
-        before.append(chain[length - 1] if length else -1)
-        ends[length : length + 1] = [j]
-        chain[length : length + 1] = [index]
-    found = []
-    index = chain[-1] if chain else -1
-    while index >= 0:
-        found.append(pairs[index])
-        index = before[index]
-    return found[::-1]
-
-
-def _numbered(items: Sequence[Hashable]) -> Iterator[tuple[Hashable, int]]:
-    """Each item with the number of the same before it."""
-    seen: Counter[Hashable] = Counter()
-    for item in items:
-        yield item, seen[item]
-        seen[item] += 1
-
-
-def greedy(candidates: Mapping[tuple[int, int], float]) -> list[tuple[int, int]]:
-    """Pairs in falling order of score, no index twice; equal scores fall to the nearest, then the first."""
-    used_a: set[int] = set()
-    used_b: set[int] = set()
-    found = []
-    for (i, j), _ in sorted(
-        candidates.items(), key=lambda item: (-item[1], abs(item[0][0] - item[0][1]), min(item[0]), max(item[0]))
-    ):
-        if i not in used_a and j not in used_b:
-            used_a.add(i)
-            used_b.add(j)
-            found.append((i, j))
-    return sorted(found)
-
-
-def similarity(a: Counter, b: Counter) -> float:
-    """Shared share of two multisets: 1 where they are equal, 0 where nothing is shared."""
-    total = sum(a.values()) + sum(b.values())
-    return 2 * sum((a & b).values()) / total if total else 1.0
-
-
-def words(text: str) -> Counter:
-    """Names, values and operators of a shape; that both sides have a call or an attribute makes nothing alike."""
-    found = text.replace("(", " ").replace(")", " ").replace("[", " ").replace("]", " ").split()
-    return Counter(word for word in found if word not in _GRAMMAR)
 
 
 class Renames(dict[str, str]):

@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from analyzer.change.align import dump, greedy, similarity
-from analyzer.change.category import is_test
-from analyzer.change.decorators import changes, detail_of
 from analyzer.change.functions import Matching
-from analyzer.change.source import Function, FunctionNode, Module, last_name
+from analyzer.change.inside.decorators import changes, detail_of
+from analyzer.change.nodes import FunctionNode, last_name
+from analyzer.change.revisions.category import is_test
+from analyzer.change.sequences import greedy, similarity
+from analyzer.change.shapes import dump
+from analyzer.change.source import Function, Module
 from analyzer.model.change import Edit, Symbol
 
 #: Classes under different names share at least this much of their bodies; of the same name in another file, half of it.

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from analyzer.change.align import dump, lcs
-from analyzer.change.source import Module, last_name
+from analyzer.change.nodes import last_name
+from analyzer.change.sequences import lcs
+from analyzer.change.shapes import dump
+from analyzer.change.source import Module
 from analyzer.change.writing import written
 from analyzer.model.change import Edit, Symbol
 

@@ -11,12 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from analyzer.change import guards
 from analyzer.change.align import Alignment
-from analyzer.change.extract import Fact, is_own_call
-from analyzer.change.launches import changed_options
+from analyzer.change.inside import guards
+from analyzer.change.inside.extract import Fact, is_own_call
+from analyzer.change.inside.launches import changed_options
+from analyzer.change.nodes import root_name
 from analyzer.change.refusals import refused
-from analyzer.change.source import Function, root_name
+from analyzer.change.source import Function
 from analyzer.model.change import Edit
 
 OPPOSITE = {

@@ -10,20 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from analyzer.change import testing
-from analyzer.change.align import Alignment, dump
+from analyzer.change.align import Alignment
 from analyzer.change.build_files.edits import build_edits
-from analyzer.change.category import is_cpp
 from analyzer.change.classes import classes_of
 from analyzer.change.constants import constants
 from analyzer.change.edits import at, make, merge
-from analyzer.change.effects import effects
 from analyzer.change.functions import Matching, match_functions
 from analyzer.change.imports import import_edits
-from analyzer.change.inside import alignment_edits
+from analyzer.change.inside import testing
+from analyzer.change.inside.function_edits import alignment_edits
+from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.limits import Limits
-from analyzer.change.parameters import signature_edits
-from analyzer.change.source import Function, Module, parse_both
+from analyzer.change.revisions.category import is_cpp
+from analyzer.change.shapes import dump
+from analyzer.change.source import Function, Module
+from analyzer.change.tensors.effects import effects
+from analyzer.change.trim import parse_both
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Symbol
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from analyzer.change.align import Alignment, Renames, dump, greedy, shape, similarity
-from analyzer.change.source import Function, last_name
+from analyzer.change.align import Alignment, Renames
+from analyzer.change.nodes import last_name
+from analyzer.change.sequences import greedy, similarity
+from analyzer.change.shapes import dump, shape
+from analyzer.change.source import Function
 
 #: Bodies of a renamed or moved function share at least this much; of statements, names of locals left out.
 RENAMED = 0.6

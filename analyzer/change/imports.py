@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from analyzer.change.source import Module, last_name
+from analyzer.change.nodes import last_name
+from analyzer.change.source import Module
 from analyzer.model.change import Edit
 
 

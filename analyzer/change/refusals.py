@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzer.change import guards
-from analyzer.change.extract import Key
+from analyzer.change.inside import guards
+from analyzer.change.inside.extract import Key
+from analyzer.change.inside.surroundings import clauses, spelled_out, surroundings
 from analyzer.change.source import Function
-from analyzer.change.surroundings import clauses, spelled_out, surroundings
 
 
 def refused(function: Function, key: Key) -> set[guards.Clause]:

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from analyzer.change.category import is_cpp, is_test
 from analyzer.change.facts import FileFacts, SourcePair
+from analyzer.change.revisions.category import is_cpp, is_test
 from analyzer.change.source import Function, Module, parse
 from analyzer.model.base import Text
 from analyzer.model.change import Edit, Snippet

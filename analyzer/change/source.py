@@ -10,43 +10,25 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TypeVar
 
-from analyzer.change.trim import trimmed
+from analyzer.change.nodes import (
+    Block,
+    FunctionNode,
+    blocks_of,
+    is_docstring,
+    last_name,
+    negated,
+    nodes_of,
+    root_name,
+)
 from analyzer.change.writing import written
 from analyzer.model.base import Text
 
 R = TypeVar("R")
 _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def children(node: ast.AST) -> list[ast.AST]:
-    """What `ast.iter_child_nodes` gives, in less time; contexts (load, store) left out."""
-    found: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
-            found += [one for one in value if isinstance(one, ast.AST)]
-        elif isinstance(value, ast.AST) and name != "ctx":
-            found.append(value)
-    return found
-
-
-def nodes_of(part: ast.AST) -> list[ast.AST]:
-    """A node and all below it in the order of `ast.walk`."""
-    found = [part]
-    for node in found:  # which grows meanwhile
-        found += children(node)
-    return found
 
 
 #: What `Module.language_call` says of a call that is a fact of its own.
 TOLD = "told"
-
-
-class Block(ast.stmt):
-    """Statements in braces of their own (C++); what surrounds it surrounds them."""
-
-    _fields = ("body",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,21 +84,6 @@ class Statement:
     @property
     def condition(self) -> str:
         return conjunction(self.conditions, self.function)
-
-
-#: Comparisons of plain values and identities, with their opposites.
-_OPPOSITES = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
-
-
-def negated(test: ast.expr) -> ast.expr:
-    """The opposite of a test, as it would be written: ``x is not None`` of ``x is None``."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return test.operand
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
-        return ast.Compare(test.left, [_OPPOSITES[type(test.ops[0])]()], test.comparators)
-    return ast.UnaryOp(ast.Not(), test)
 
 
 def conjunction(conditions: Iterable[tuple[ast.expr, bool]], function: Function) -> str:
@@ -287,7 +254,7 @@ class Module:
                 elif isinstance(node, ast.ClassDef):
                     visit(node.body, f"{prefix}{node.name}.", f"{prefix}{node.name}")
                 else:
-                    for block in _blocks(node):
+                    for block in blocks_of(node):
                         visit(block, prefix, owner)
 
         visit(self.tree.body, "", "")
@@ -302,7 +269,7 @@ class Module:
             for node in body:
                 if isinstance(node, ast.ClassDef):
                     found[node.name] = node
-                for block in _blocks(node):
+                for block in blocks_of(node):
                     visit(block)
 
         visit(self.tree.body)
@@ -323,7 +290,7 @@ class Module:
                 elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
                     found[prefix + node.target.id] = node
                 elif not isinstance(node, FunctionNode):
-                    for block in _blocks(node):
+                    for block in blocks_of(node):
                         visit(block, prefix)
 
         visit(self.tree.body, "")
@@ -346,7 +313,7 @@ class Module:
                     for name in node.names:
                         found[name.asname or name.name] = f"{prefix}{name.name}"
                 else:
-                    for block in _blocks(node):
+                    for block in blocks_of(node):
                         visit(block)
 
         visit(self.tree.body)
@@ -426,21 +393,6 @@ def once(find: Callable[[Function], R]) -> Callable[[Function], R]:
     return found
 
 
-def parse_both(base_path: str, base: str | None, head_path: str, head: str | None) -> tuple[Module, Module]:
-    """Both sides of a file; of what they share only as much as the edits need."""
-    if base is None or head is None:
-        return parse(base_path, base), parse(head_path, head)
-    base, head = plain(base), plain(head)
-    parts = trimmed(base, head)
-    if parts is not None:
-        modules = [parse(path, part) for path, part in zip((base_path, head_path), parts, strict=True)]
-        if not any(module.notes for module in modules):
-            for module, text in zip(modules, (base, head), strict=True):
-                module.text, module.partial = text, True
-            return modules[0], modules[1]
-    return parse(base_path, base), parse(head_path, head)
-
-
 def plain(text: str) -> str:
     """A source without byte-order mark, with the line ends that the parser counts, and without form feeds.
 
@@ -474,40 +426,6 @@ def parse(path: str, text: str | None) -> Module:
         )
 
 
-def last_name(node: ast.AST) -> str:
-    """``c`` of ``a.b.c``, of ``a.b.c(...)`` and of ``c``."""
-    if isinstance(node, ast.Call):
-        return last_name(node.func)
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def root_name(node: ast.AST) -> str:
-    """``a`` of ``a.b[0].c(...)``, empty where the expression does not start with a name."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in call.keywords if k.arg == name), None)
-
-
-def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    """An argument given by position or by keyword."""
-    return call.args[position] if len(call.args) > position else keyword(call, name)
-
-
-def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
-    blocks = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
-    blocks += [handler.body for handler in getattr(node, "handlers", [])]
-    blocks += [case.body for case in getattr(node, "cases", [])]
-    return [block for block in blocks if isinstance(block, list)]
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
 def _header(node: ast.stmt) -> tuple[ast.AST, ...]:
     if isinstance(node, ast.If | ast.While):
         return (node.test,)
@@ -524,14 +442,14 @@ def _header(node: ast.stmt) -> tuple[ast.AST, ...]:
 
 def _flatten(function: Function, body: list[ast.stmt], conditions: tuple, found: list[Statement]) -> None:
     for node in body:
-        if _is_docstring(node) or isinstance(node, ast.Pass | ast.Import | ast.ImportFrom):
+        if is_docstring(node) or isinstance(node, ast.Pass | ast.Import | ast.ImportFrom):
             continue
         if isinstance(node, FunctionNode | ast.ClassDef):
             continue  # a function of its own
         if isinstance(node, Block):
             _flatten(function, node.body, conditions, found)
             continue
-        blocks = _blocks(node)
+        blocks = blocks_of(node)
         found.append(Statement(len(found), node, _header(node), conditions, function))
         if isinstance(node, ast.Try):
             found.pop()  # nothing of its own runs

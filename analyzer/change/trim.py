@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from analyzer.change.source import Module, parse, plain
+
 #: Shorter files are parsed as they are.
 LINES = 80
 #: First characters of lines that go on with what is before them: a closing bracket, a comment, nothing.
@@ -104,3 +106,18 @@ def _shared(base: list[_Block], head: list[_Block]) -> set[tuple[str, str]]:
     counts = [Counter(block.name for block in side) for side in (base, head)]
     once = [{(b.name, b.text) for b in side if n[b.name] == 1} for side, n in zip((base, head), counts, strict=True)]
     return once[0] & once[1]
+
+
+def parse_both(base_path: str, base: str | None, head_path: str, head: str | None) -> tuple[Module, Module]:
+    """Both sides of a file; of what they share only as much as the edits need."""
+    if base is None or head is None:
+        return parse(base_path, base), parse(head_path, head)
+    base, head = plain(base), plain(head)
+    parts = trimmed(base, head)
+    if parts is not None:
+        modules = [parse(path, part) for path, part in zip((base_path, head_path), parts, strict=True)]
+        if not any(module.notes for module in modules):
+            for module, text in zip(modules, (base, head), strict=True):
+                module.text, module.partial = text, True
+            return modules[0], modules[1]
+    return parse(base_path, base), parse(head_path, head)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 
 #: (file, lines removed, lines added)
 Hunk = tuple[str, tuple[str, ...], tuple[str, ...]]

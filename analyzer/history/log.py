@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzer.change.git import printable
-from analyzer.change.repository import ZEROS, Entry, Repository
+from analyzer.change.revisions.git import printable
+from analyzer.change.revisions.repository import ZEROS, Entry, Repository
 from analyzer.history.messages import Targets, pr_of, title_of
 
 #: One file of a commit as (path, blob before, blob after); 40 zeros stand for a file that is not there.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzer.change.repository import ZEROS, Commit, Entry, Pair, Repository
+from analyzer.change.revisions.repository import ZEROS, Commit, Entry, Pair, Repository
 from analyzer.history.hunks import Comparison, Share
 from analyzer.history.log import History, Logged, Touch, inverse, swaps, touches
 from analyzer.history.messages import mentioned, pr_of, relanded, reverted

@@ -17,10 +17,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from analyzer.change.diffs import ZEROS, Entry
 from analyzer.change.facts import NoTree, change_edits
-from analyzer.change.repository import Repository
-from analyzer.change.sources import Sources, blobs, file_change
+from analyzer.change.revisions.diffs import ZEROS, Entry
+from analyzer.change.revisions.repository import Repository
+from analyzer.change.revisions.sources import Sources, blobs, file_change
 from analyzer.errors import AnalyzerError
 from analyzer.history.facts_store import FactsStore
 from analyzer.model.base import Record, Text

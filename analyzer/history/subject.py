@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from analyzer.change.repository import Pair, Repository
+from analyzer.change.revisions.repository import Pair, Repository
 from analyzer.errors import UsageError
 from analyzer.findings.yaml_source import said
 from analyzer.history.messages import pr_of, title_of

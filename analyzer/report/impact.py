@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from analyzer.change.category import is_test
+from analyzer.change.revisions.category import is_test
 from analyzer.model.base import LEVELS, Text
 from analyzer.model.change import Coverage, Edit
 from analyzer.model.evidence import BAD_OUTCOMES, Check

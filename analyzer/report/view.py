@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analyzer.change.category import is_test
+from analyzer.change.revisions.category import is_test
 from analyzer.model.base import Record, Text
 from analyzer.model.change import FileChange, Related, Snippet
 from analyzer.model.report import Report

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from analyzer.change.diffs import ZEROS
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.diffs import ZEROS
+from analyzer.change.revisions.repository import Repository
 from analyzer.history.scan import facts_of
 
 #: The sample is taken in this many runs of neighbouring commits, spread evenly over the history.

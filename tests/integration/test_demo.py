@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analyzer import demo, plan
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 from analyzer.model.plan import Plan
 from analyzer.plan import Request
 

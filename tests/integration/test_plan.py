@@ -9,7 +9,7 @@ import pytest
 
 from analyzer import plan
 from analyzer.bundle import Bundle
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 from analyzer.errors import UsageError
 from analyzer.plan import Request
 

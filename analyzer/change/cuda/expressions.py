@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from analyzer.change.cuda import vocabulary as v
-from analyzer.change.source import last_name
+from analyzer.change.nodes import last_name
 
 #: A node of tree-sitter's.
 Node = Any

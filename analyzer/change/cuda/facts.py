@@ -9,12 +9,13 @@ from analyzer.change.align import Alignment
 from analyzer.change.cuda import vocabulary as v
 from analyzer.change.cuda.expressions import operation
 from analyzer.change.edits import at, make
-from analyzer.change.extract import Fact, View, casts, contiguities, copies
-from analyzer.change.guards import guards
-from analyzer.change.launches import Option
-from analyzer.change.source import Function, Statement, last_name, once
-from analyzer.change.surroundings import clauses
-from analyzer.change.vocabulary import ALLOCATORS, BYTES, INTEGERS
+from analyzer.change.inside.extract import Fact, View, casts, contiguities, copies
+from analyzer.change.inside.guards import guards
+from analyzer.change.inside.launches import Option
+from analyzer.change.inside.surroundings import clauses
+from analyzer.change.inside.vocabulary import ALLOCATORS, BYTES, INTEGERS
+from analyzer.change.nodes import last_name
+from analyzer.change.source import Function, Statement, once
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
 

@@ -12,7 +12,8 @@ from functools import cache, cached_property
 from analyzer.change.cuda import vocabulary as v
 from analyzer.change.cuda.expressions import Node, children, expression, one_line, operation, placed, text_of, type_text
 from analyzer.change.cuda.statements import block, branches, condition_of, declared
-from analyzer.change.source import TOLD, Function, Module, last_name, plain
+from analyzer.change.nodes import last_name
+from analyzer.change.source import TOLD, Function, Module, plain
 from analyzer.change.writing import written
 from analyzer.model.base import Text
 

@@ -23,7 +23,7 @@ from analyzer.change.cuda.expressions import (
     type_text,
 )
 from analyzer.change.limits import spend
-from analyzer.change.source import Block
+from analyzer.change.nodes import Block
 
 _AUGMENTED: dict[str, type[ast.operator]] = {
     "+=": ast.Add, "-=": ast.Sub, "*=": ast.Mult, "/=": ast.Div, "%=": ast.Mod, "<<=": ast.LShift, ">>=": ast.RShift,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analyzer.change.category import is_cpp
 from analyzer.change.edits import sort_key
 from analyzer.change.facts import NoTree, SourcePair, change_edits
+from analyzer.change.revisions.category import is_cpp
 
 FOLDER = Path(__file__).parents[2] / "data" / "edits"
 PRELUDE = "import torch\nimport triton\nimport triton.language as tl\nimport external, elsewhere\n\n\n"

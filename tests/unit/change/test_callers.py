@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.change.callers import callers, targets
-from analyzer.change.sites import Sites
-from analyzer.change.sources import SourcePair
-from analyzer.change.tree import RevisionTree
+from analyzer.change.around.callers import callers, targets
+from analyzer.change.around.sites import Sites
+from analyzer.change.revisions.sources import SourcePair
+from analyzer.change.revisions.tree import RevisionTree
 from analyzer.model.change import Caller, Edit, FileChange, Symbol
 
 
@@ -311,7 +311,7 @@ def test_a_property_is_called_where_it_is_read(repository):
 
 def test_a_name_that_many_files_hold(repository, monkeypatch):
     """A method of a common word is looked for where its class is named, a function where its module is."""
-    monkeypatch.setattr("analyzer.change.sites.FILES", 3)
+    monkeypatch.setattr("analyzer.change.around.sites.FILES", 3)
     files = {f"other{n}.py": "def draw(): pass\ndraw()\n" for n in range(5)}
     files["state.py"] = "class State:\n    def draw(self): pass\n"
     files["ops.py"] = "def draw(): pass\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.change.category import category, is_test
+from analyzer.change.revisions.category import category, is_test
 
 KERNEL = b"import triton\n\n@triton.jit\ndef kernel(x): pass\n"
 

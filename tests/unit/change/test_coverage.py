@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from analyzer.change.callers import targets
-from analyzer.change.coverage import coverage
+from analyzer.change.around.callers import targets
+from analyzer.change.around.coverage import coverage
+from analyzer.change.around.sites import Sites
 from analyzer.change.facts import SourcePair
-from analyzer.change.sites import Sites
-from analyzer.change.tree import RevisionTree
+from analyzer.change.revisions.tree import RevisionTree
 from analyzer.model.change import Coverage, FileChange, Symbol
 
 KERNELS = (
@@ -119,8 +119,8 @@ def test_what_is_told_of(repository):
 
 def test_a_word_that_many_test_files_hold(repository, monkeypatch):
     """Where too many test files hold a word to read them all, it is not said that no test names the symbol."""
-    monkeypatch.setattr("analyzer.change.coverage.FILES", 2)
-    monkeypatch.setattr("analyzer.change.sites.FILES", 2)
+    monkeypatch.setattr("analyzer.change.around.coverage.FILES", 2)
+    monkeypatch.setattr("analyzer.change.around.sites.FILES", 2)
     files = {f"tests/test_{n}.py": f"def test_a(thing): thing.other({n})\n" for n in range(4)}
     repository.commit({"kernels.py": KERNELS, **files})
     assert covered(repository, file("kernels.py", ("other", "function", "body"))) == {}

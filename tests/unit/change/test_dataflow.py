@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.change.dataflow import Analysis
+from analyzer.change.around.resolve import Resolver
 from analyzer.change.facts import file_facts
-from analyzer.change.resolve import Resolver
 from analyzer.change.source import parse
+from analyzer.change.tensors.dataflow import Analysis
 
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.change.diffs import ZEROS
+from analyzer.change.revisions.diffs import ZEROS
 from analyzer.errors import NothingToAnalyze
 
 LINES = "".join(f"line {n}\n" for n in range(30))

@@ -14,9 +14,9 @@ import tree_sitter
 import tree_sitter_cuda
 from edit_pairs import CASES, edits_of, flipped, in_order, pairs_of
 
-from analyzer.change.category import is_cpp
 from analyzer.change.edits import reverse, reverse_kind
 from analyzer.change.facts import SourcePair
+from analyzer.change.revisions.category import is_cpp
 from analyzer.findings.kinds import KINDS
 
 CPP = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))

@@ -10,7 +10,7 @@ from edit_pairs import in_order
 
 from analyzer.change.edits import reverse
 from analyzer.change.facts import NoTree, SourcePair, change_edits
-from analyzer.change.repository import Repository
+from analyzer.change.revisions.repository import Repository
 
 BEFORE = {
     "ops/scale.py": '''import torch

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.change.repository import ZEROS, Repository, _origin
+from analyzer.change.revisions.repository import ZEROS, Repository, _origin
 from analyzer.errors import NothingToAnalyze, UsageError
 
 
@@ -277,6 +277,6 @@ def test_many_words_are_found_as_one_is(repository, monkeypatch):
     head = repository.commit({"a.py": "one two\none two\nthree\none\n"})
     with Repository.open(repository.folder) as opened:
         whole = sorted(opened.grep(head, "one", "two", "three"))
-        monkeypatch.setattr("analyzer.change.repository._PATTERNS", 1)
+        monkeypatch.setattr("analyzer.change.revisions.repository._PATTERNS", 1)
         assert sorted(opened.grep(head, "one", "two", "three")) == whole
     assert whole == [("a.py", "one"), ("a.py", "one two"), ("a.py", "one two"), ("a.py", "three")]

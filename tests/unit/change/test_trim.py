@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from analyzer.change import facts
 from analyzer.change.facts import NoTree, SourcePair, change_edits
-from analyzer.change.source import parse, parse_both
-from analyzer.change.trim import LINES, trimmed
+from analyzer.change.source import parse
+from analyzer.change.trim import LINES, parse_both, trimmed
 
 #: What stands around the code of a test: long enough that a file is worth trimming.
 AROUND = [

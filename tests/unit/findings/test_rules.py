@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from analyzer.change.category import category
 from analyzer.change.edits import reverse_kind
 from analyzer.change.facts import NoTree, SourcePair, change_edits
+from analyzer.change.revisions.category import category
 from analyzer.findings.checks import names
 from analyzer.findings.engine import find, load_rules, read_rules
 from analyzer.findings.rule import Example, Family, Rule

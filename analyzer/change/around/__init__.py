@@ -1,0 +1,1 @@
+"""What calls what: callers, tests, symbols that are gone."""

@@ -1,0 +1,1 @@
+"""What changed inside a function that both revisions have."""

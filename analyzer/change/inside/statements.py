@@ -1,0 +1,192 @@
+"""Statements with an effect that only one side has: what is called for its effect, stored, or set on an object.
+
+A run of them under the same tests is one edit, told by its first statement. New locals have no effect by themselves,
+and what another edit tells (guards, barriers, draws, allocations, writes of global state) is left to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from analyzer.change.align import Alignment, part_set
+from analyzer.change.edits import Side, make
+from analyzer.change.inside import vocabulary as v
+from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation
+from analyzer.change.inside.global_state import is_shared
+from analyzer.change.inside.launches import tile_statements
+from analyzer.change.inside.operations import MESSAGES
+from analyzer.change.nodes import last_name
+from analyzer.change.source import TOLD, Function, Statement
+from analyzer.model.change import Edit
+
+#: Of tests that are longer together, the nearest ones are shown.
+CONDITION = 90
+#: Calls that other edits tell, or that change nothing that is computed.
+_ELSEWHERE = (
+    MESSAGES | v.BARRIERS | v.FENCES | v.SYNCHRONIZATIONS | v.RANDOM | {"static_assert", "device_assert", "append"}
+)
+
+
+def statement_edits(alignment: Alignment) -> Iterator[Edit]:
+    base, head = alignment.base[0], alignment.head[0]
+    matched = set(alignment.pairs), set(alignment.pairs.values())
+    if not alignment.equal:
+        return  # written anew as a whole
+    shapes = set(alignment.base_shapes), set(alignment.head_shapes)
+    for side, (statements, function) in enumerate(
+        ((alignment.base_statements, base), (alignment.head_statements, head))
+    ):
+        other = Side((head, base)[side])
+        own_shapes = (alignment.base_shapes, alignment.head_shapes)[side]
+        elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
+        elsewhere |= _set_otherwise(alignment, side)
+        told = _teller(alignment, side, matched)
+        for run in _runs(statements, matched[side] | elsewhere, function, told):
+            first = run[0]
+            text = " ".join(function.module.segment(first.node).split())
+            detail: dict = {"statements": len(run), "statement": text if len(text) <= 100 else text[:97] + "..."}
+            if first.conditions:
+                detail["condition"] = _innermost(first)
+            own = Side(function, first.line, function.module.segment(first.node))
+            if side:
+                yield make("statement-added", other, own, detail)
+            else:
+                yield make("statement-removed", own, other, detail)
+
+
+def _innermost(statement: Statement) -> str:
+    """The tests around a statement; of many those nearest to it, which a cut text would not show."""
+    conditions, shown = statement.conditions, statement.condition
+    for start in range(1, len(conditions)):
+        if len(shown) <= CONDITION:
+            break
+        shown = "... and " + replace(statement, conditions=conditions[start:]).condition
+    return shown[:200]
+
+
+def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
+    """Locals that both sides bind and this one oftener: where it does, they get another value."""
+    functions, names = (alignment.base[0], alignment.head[0]), (alignment.base_name, alignment.head_name)
+    others = {names[1 - side](name): len(values) for name, values in functions[1 - side].assigned.items()}
+    own = functions[side].assigned.items()
+    return frozenset(name for name, values in own if 0 < others.get(names[side](name), 0) < len(values))
+
+
+def _teller(alignment: Alignment, side: int, matched: tuple[set[int], set[int]]) -> Callable[[Statement], bool]:
+    """Whether a statement that only this side has says something."""
+    again, stored = _bound_again(alignment, side), _stored(alignment, 1 - side, matched[1 - side])
+    rename = (alignment.base_name, alignment.head_name)[side]
+
+    def told(statement: Statement) -> bool:
+        if _has_effect(statement) or (statement.target() in again and _is_choice(statement)):
+            return True
+        return bool(stored) and rename(_overwritten(statement)) in stored
+
+    return told
+
+
+def _set_otherwise(alignment: Alignment, side: int) -> set[int]:
+    """Places of assignments whose attribute or element the other side sets to another value in their stead."""
+    same = set(alignment.equal)
+    changed = {pair[1 - side] for pair in alignment.pairs.items() if pair not in same}
+    own, other = (alignment.base_statements, alignment.head_statements)[:: -1 if side else 1]
+    keys = (alignment.base_key, alignment.head_key)[:: -1 if side else 1]
+    targets = {keys[1](node) for place in changed if (node := part_set(other[place])) is not None}
+    if not targets:
+        return set()
+    return {place for place, s in enumerate(own) if (node := part_set(s)) is not None and keys[0](node) in targets}
+
+
+def _stored(alignment: Alignment, side: int, matched: set[int]) -> set[str]:
+    """Names of tensors of which a part is assigned by a statement that only this side has."""
+    statements, rename = (
+        (alignment.base_statements, alignment.base_name), (alignment.head_statements, alignment.head_name)
+    )[side]  # fmt: skip
+    parts = [part_set(s) for place, s in enumerate(statements) if place not in matched]
+    return {rename(_root(node)) for node in parts if isinstance(node, ast.Subscript)} - {""}
+
+
+def _root(node: ast.expr) -> str:
+    """The tensor of a place: ``self.counts`` of ``self.counts[row]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+
+
+def _runs(
+    statements: list[Statement], matched: set[int], function: Function, told: Callable[[Statement], bool]
+) -> Iterator[list[Statement]]:
+    run: list[Statement] = []
+    for place, statement in enumerate(statements):
+        if place in matched or statement.function is not function:
+            if run:
+                yield run
+            run = []
+        elif told(statement):
+            if run and run[0].condition != statement.condition:
+                yield run
+                run = []
+            run.append(statement)
+    if run:
+        yield run
+
+
+def _overwritten(statement: Statement) -> str:
+    """The tensor that a method overwrites: ``x`` of ``x.index_fill_(0, rows, 0)``, empty where none does."""
+    call = statement.node.value if isinstance(statement.node, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_")):
+        return ""
+    return _root(call.func.value)
+
+
+def _has_effect(statement: Statement) -> bool:
+    node = statement.node
+    if isinstance(node, ast.Expr):
+        if not isinstance(node.value, ast.Call):
+            return False
+        call = node.value
+        name = last_name(call.func)
+        op = statement.function.module.language_call(call)
+        in_place = name.endswith("_") and isinstance(call.func, ast.Attribute)  # told of the argument that is written
+        return not (
+            name in _ELSEWHERE
+            or op == TOLD
+            or op.startswith("atomic_")
+            or in_place
+            or name.startswith(("_check", "set_default"))
+        )
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    if statement.index in tile_statements(statement.function):
+        return False
+    if len(targets) == 1 and isinstance(targets[0], ast.Name) and not is_shared(targets[0], statement.function):
+        return isinstance(node, ast.AugAssign) or _is_update(node.value, targets[0].id, statement)
+    if targets and isinstance(node.value, ast.Call) and is_allocation(node.value):
+        return False
+    own = [target for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
+    return any(not is_shared(target, statement.function) for target in own)
+
+
+def _is_choice(statement: Statement) -> bool:
+    """Whether a value is given under a test by what no other edit tells."""
+    value = statement.node.value if isinstance(statement.node, ast.Assign) else None
+    if value is None or not statement.conditions:
+        return False
+    if isinstance(value, ast.Call):
+        parts = cast_parts(value, statement.function) or copy_parts(value, statement.function)
+        if parts and not isinstance(parts[0], ast.Call):
+            return False
+        value = parts[0] if parts else value
+        name, op = last_name(value.func), statement.function.module.language_call(value)
+        return not (op or is_allocation(value) or name in _ELSEWHERE or name in ("contiguous", "to"))
+    return True
+
+
+def _is_update(value: ast.expr, name: str, statement: Statement) -> bool:
+    """Whether a name is given a value that rests on its old one; a cast, a copy or a new layout are told as such."""
+    if isinstance(value, ast.Call):
+        told = cast_parts(value, statement.function) or copy_parts(value, statement.function)
+        if told or last_name(value.func) in ("contiguous", "to"):
+            return False
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))

@@ -1,0 +1,1 @@
+"""Git: revisions, diffs and the contents of files."""

@@ -1,0 +1,1 @@
+"""What a function does to the tensors that it is handed."""
