@@ -30,6 +30,7 @@ from analyzer.model.plan import Plan
 from analyzer.model.report import Action, Recommendation
 from analyzer.report.figures import better_of, name_of, price_of, reason_of, where, worst
 from analyzer.report.phrases import phrase
+from analyzer.report.prose import untold
 
 #: Outcomes that answer a check's question.
 ANSWERED = ("pass", "fail", "pre-existing", "changed", "crash", "hang", "out-of-memory")
@@ -115,12 +116,12 @@ class _Facts:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """Kernels that changed without an edit of a known kind, where no check answered either."""
+        """Kernels, and files of them, that changed by what no edit tells, where no check answered either."""
         if self.measured:
             return ()
         files = [file for file in self.plan.change.files if file.category in ("source", "kernel")]
         edited = {(edit.path, edit.symbol) for edit in self.plan.change.edits}
-        return tuple(
+        return tuple(file.path for file in files if file.category == "kernel" and untold(file)) + tuple(
             symbol.name
             for file in files
             for symbol in file.symbols

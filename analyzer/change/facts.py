@@ -22,7 +22,7 @@ from analyzer.change.inside.function_edits import alignment_edits
 from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.limits import Limits
 from analyzer.change.revisions.category import is_cpp
-from analyzer.change.shapes import dump
+from analyzer.change.shapes import dump, same_program
 from analyzer.change.source import Function, Module
 from analyzer.change.tensors.effects import effects
 from analyzer.change.trim import parse_both
@@ -31,6 +31,9 @@ from analyzer.model.change import Edit, Symbol
 
 #: Characters of Python on both sides that are read together; a syntax tree takes some forty times as many bytes.
 TOGETHER = 6_000_000
+
+#: Of a file whose two sides are one and the same program.
+TEXT_ALONE = Text(en="Comments, docstrings or layout alone.", zh="仅注释、文档字符串或排版有变。")
 
 _TOO_MANY = Text(
     en="So many functions came and went that not all were compared: one that was renamed may be told as gone and new.",
@@ -183,6 +186,9 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     by_path: dict[str, list[Edit]] = {}
     for edit in merge(edits):
         by_path.setdefault(renames.get(edit.path, edit.path), []).append(edit)
+    for f in whole:
+        if not (symbols.get(f.path) or by_path.get(f.path) or notes[f.path]) and same_program(*sides[f.path]):
+            notes[f.path].append(TEXT_ALONE)
     facts = {
         f.path: FileFacts(
             tuple(sorted(symbols.get(f.path, []), key=lambda s: (s.head_line or s.base_line or 0, s.name))),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 
 from analyzer.change.limits import spend
-from analyzer.change.source import Statement
+from analyzer.change.source import Module, Statement
 
 #: Words of a shape that say what kind of node stands there.
 _GRAMMAR = frozenset(
@@ -80,6 +80,26 @@ def _write(node: ast.AST, out: list[str | tuple[str]]) -> None:
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     return tuple(field for field in kind._fields if field not in SKIPPED_FIELDS)
+
+
+def same_program(base: Module, head: Module) -> bool:
+    """Whether two versions of a Python file differ in nothing but comments, docstrings and layout."""
+    if base.text == head.text or base.language != "python" or base.path != head.path:
+        return False
+    return _program(base.tree) == _program(head.tree)
+
+
+def _program(node: ast.AST | list | object) -> object:
+    """All of a tree, annotations too, without texts that stand as statements."""
+    if isinstance(node, list):
+        return [_program(one) for one in node if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+    if not isinstance(node, ast.AST):
+        return (type(node), repr(node))
+    return (type(node), [_program(value) for _, value in ast.iter_fields(node)])
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def shape(statement: Statement, name: Callable[[str], str]) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from analyzer.change.facts import TEXT_ALONE
 from analyzer.model.base import Text
 from analyzer.model.change import FileChange
 from analyzer.model.report import Report
@@ -84,7 +85,7 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
 
 def _key(file: FileChange) -> object:
     """What files that are told together have in common; the path of one that is told alone."""
-    if file.notes or file.unread:
+    if _remarks(file) or file.unread:
         return file.path
     if _quiet(file):
         return (file.category, _way(file))
@@ -95,13 +96,17 @@ def _key(file: FileChange) -> object:
 
 def _quiet(file: FileChange) -> bool:
     """Whether there is nothing to say of a file but that it changed."""
-    return not (file.edits or file.notes or file.unread)
+    return not (file.edits or _remarks(file) or file.unread)
+
+
+def _remarks(file: FileChange) -> list[Text]:
+    return [note for note in file.notes if note != TEXT_ALONE]
 
 
 def _way(file: FileChange) -> str:
     if file.status in ("added", "deleted"):
         return file.status
-    return "moved" if file.previous_path else "unrecognised"
+    return "moved" if file.previous_path else "text-alone" if TEXT_ALONE in file.notes else "unrecognised"
 
 
 def _together(files: Sequence[FileChange], names: dict[str, str]) -> Item:

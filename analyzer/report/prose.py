@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from analyzer.change.facts import TEXT_ALONE
 from analyzer.model.base import LEVELS, Text
 from analyzer.model.change import Change, Edit, FileChange
 from analyzer.model.finding import Finding
@@ -56,7 +57,19 @@ def one_line(plan: Plan) -> Text:
         said += _of_file(max(code_files, key=lambda file: file.added + file.removed))[:HEADLINES]
     else:
         said += _strongest(plan)
-    return join(said) if said else phrase("summary.no-edits", count=len(plan.change.files))
+    unread = [file for file in files if untold(file)]
+    if unread:
+        said.append(phrase("summary.untold", files=listed([file.path for file in unread]), several=len(unread)))
+    if said:
+        return join(said)
+    alone = bool(files) and all(TEXT_ALONE in file.notes for file in files)
+    return phrase("summary.text-alone" if alone else "summary.no-edits", count=len(files))
+
+
+def untold(file: FileChange) -> bool:
+    """Whether a file of code changed in what could not be compared."""
+    told = file.symbols or file.edits or file.category not in ("source", "kernel")
+    return not told and bool(file.unread or [note for note in file.notes if note != TEXT_ALONE])
 
 
 def _by_category(files: Iterable[FileChange]) -> Text:

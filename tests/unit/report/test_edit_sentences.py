@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analyzer.change.facts import TEXT_ALONE
 from analyzer.findings.kinds import KINDS
 from analyzer.model.base import Text
 from analyzer.model.change import Change, Edit, FileChange, Subject, Symbol
@@ -388,3 +389,26 @@ def test_a_call_of_a_renamed_function_is_named_as_it_is_now() -> None:
     told = sentence(edit("argument-removed", detail={"call_before": "old", "call_after": "new", "value": "x"}))
     assert told.en == "`Sampler.apply` no longer calls `new` with `x`."
     assert "`new`" in told.zh
+
+
+def _one_line(*files: FileChange) -> str:
+    subject = Subject(repository="r", base="a" * 40, head="b" * 40, state="open")
+    return one_line(Plan(subject=subject, change=Change(files=files), profile="generic")).en
+
+
+def test_a_file_that_was_not_compared_is_named_in_the_one_sentence() -> None:
+    """A file whose edits are not known is never summed up as one without a change of meaning, alone or with others."""
+    note = Text(en="ops.py: comparing its two sides failed; its edits are not listed.", zh="ops.py")
+    failed = FileChange(path="ops.py", status="modified", category="kernel", notes=(note,))
+    other = FileChange(path="b.py", status="modified", edits=(edit("cast-added", detail={"dtype": "float32"}),))
+    assert _one_line(failed) == "What changed in `ops.py` could not be compared."
+    assert _one_line(failed, other).endswith("What changed in `ops.py` could not be compared.")
+
+
+def test_nothing_is_said_of_the_meaning_of_what_no_reader_reads() -> None:
+    """Files without an edit changed by no known kind; only a file that is the same program is said to be."""
+    data = FileChange(path="table.json", status="modified", category="data")
+    alike = FileChange(path="ops.py", status="modified", notes=(TEXT_ALONE,))
+    assert _one_line(data) == "1 file changed, by no known kind of edit."
+    assert _one_line(data, alike) == "2 files changed, by no known kind of edit."
+    assert _one_line(alike) == "1 file changed in comments, docstrings or layout alone."
