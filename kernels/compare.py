@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
 
-from analyzer.kernels.distribution import at_temperature, distribution, total_variation
-from analyzer.kernels.kept_set import KeptSet, TopK, TopP, kept_set
-from analyzer.kernels.rows import ROUNDOFF
+from analyzer.kernels.distribution import distribution, total_variation
+from analyzer.kernels.kept_set import KeptSet, kept_set
+from analyzer.kernels.reference import Step, of_rows, reference
 
 #: Rows compared at once; an fp64 copy of 64 × 152k logits is 78 MB.
 CHUNK_ROWS = 64
@@ -51,28 +52,20 @@ class MaskedLogits:
 
 
 def masked_logits(
-    logits: torch.Tensor,
-    base: torch.Tensor,
-    head: torch.Tensor,
-    device: str,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
+    logits: torch.Tensor, base: torch.Tensor, head: torch.Tensor, device: str, steps: Sequence[Step] = ()
 ) -> MaskedLogits:
     """Compare the masked logits [rows, vocab] of both revisions, given the logits that they were made from.
 
-    A token is kept where its masked logit is neither −inf nor NaN. Raises ValueError where the shapes differ.
+    `steps`: the oracle's (reference.py), with tensors of all rows. A token is kept where its masked logit is neither
+    −inf nor NaN. Raises ValueError where the shapes differ.
     """
     if base.shape != logits.shape or head.shape != logits.shape:
         raise ValueError(f"shapes differ: logits {tuple(logits.shape)}, {tuple(base.shape)}, {tuple(head.shape)}")
     total = MaskedLogits(rows=len(logits))
-    steps: list[TopK | TopP] = [TopK(top_k)] if top_k is not None else []
-    steps += [TopP(top_p)] if top_p is not None else []
-    rounding = 0.0 if temperature == 1.0 else 2 * ROUNDOFF  # the division may make neighbours equal
     for start in range(0, len(logits), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
-        given = at_temperature(logits[rows].to(device), temperature)
-        allowed = kept_set(given, *steps, ties_within=rounding)
+        made = reference(logits[rows].to(device), of_rows(steps, rows, device))
+        given, allowed = made.values, made.kept or kept_set(made.values)
         kept, distributions = [], []
         for output, side in ((base, total.base), (head, total.head)):
             values = output[rows].to(device).double()

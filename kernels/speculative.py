@@ -103,6 +103,13 @@ def recovered(target: torch.Tensor, draft: torch.Tensor) -> Recovered:
     return Recovered(torch.where(mass.unsqueeze(-1) > 0, left / mass.unsqueeze(-1), 0.0), mass)
 
 
+def first_token(target: torch.Tensor, draft: torch.Tensor, drafts: torch.Tensor) -> torch.Tensor:
+    """The distribution of the token at a draft's place, given the draft: the draft where it is accepted, else the
+    recovered token. fp64 [..., vocab]; shapes as in `acceptance_probability`. Over drafts from q it is the target."""
+    chance = acceptance_probability(target, draft, drafts).unsqueeze(-1)
+    return chance * one_hot(drafts, target.shape[-1]) + (1 - chance) * recovered(target, draft).probabilities
+
+
 def last_token(
     target: torch.Tensor, draft: torch.Tensor, accepted: torch.Tensor, lengths: torch.Tensor
 ) -> torch.Tensor:

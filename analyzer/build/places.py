@@ -39,7 +39,7 @@ class Workspace:
 
     def __post_init__(self) -> None:
         self._places: dict[tuple[str, str, Mode], tuple[Place, str]] = {}
-        self._workers: dict[tuple[str, str, bool], Worker] = {}
+        self._workers: dict[tuple[str, str, bool, int], Worker] = {}
         self._modes: dict[str, tuple[Mode | None, str]] = {}
         self._no_package = ""
         self.broken_heads: dict[str, str] = {}
@@ -74,9 +74,9 @@ class Workspace:
                 self._places[key] = self._slice(revision, probe) if mode == "slice" else self._package(revision)
             return self._places[key]
 
-    def worker(self, revision: str, probe: Probe, mode: Mode, interpret: bool = False) -> Worker:
-        """The running worker for a probe."""
-        key = (revision, "" if mode == "package" else probe.name, interpret)
+    def worker(self, revision: str, probe: Probe, mode: Mode, interpret: bool = False, number: int = 0) -> Worker:
+        """The running worker for a probe; `number` tells several beside each other apart."""
+        key = (revision, "" if mode == "package" else probe.name, interpret, number)
         if key not in self._workers:
             self._workers[key] = self.new_worker(revision, probe, mode, interpret)
         return self._workers[key]

@@ -30,7 +30,7 @@ class ProbeRun:
 
     `predicted`: there is no GPU, so memory comes from fake tensors. `interpreted`: Triton kernels are
     interpreted. `memo` has what several checks read. `open_worker` gives a side's process, started when a check first
-    asks for it.
+    asks for it; `open_fresh` that of another beside it.
     """
 
     plan: Plan
@@ -43,6 +43,7 @@ class ProbeRun:
     predicted: bool
     failures: dict[str, Result] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict)
+    open_fresh: Callable[[str, int], Worker] | None = None
 
     @cached_property
     def base(self) -> Worker:
@@ -76,12 +77,32 @@ class ProbeRun:
         """Ask one revision. A crash or hang is kept in `failures`; after it the process is started anew."""
         worker = self.base if side == "base" else self.head
         limit = max(HANG_SECONDS, HANG_FACTOR * self._base_seconds.get(step, 0.0))
-        result = worker.step(step, self.probe, self.numbers(case), self.dtype, self.plan.seed, limit, **more)
+        numbers = more.pop("numbers", None) or self.numbers(case)
+        result = worker.step(step, self.probe, numbers, self.dtype, self.plan.seed, limit, **more)
         if side == "base" and result.ok:
             self._base_seconds[step] = result.seconds
-        if not result.ok and side not in self.failures:
+        # What a variant meets is its check's own; only what ends a process is more.
+        told = "variant" not in more or result.failure in ("crash", "hang")
+        if not result.ok and told and side not in self.failures:
             self.failures[side] = result
         return result
+
+    def fresh_step(self, side: str, number: int, step: str, case: str, **more: Any) -> Result | None:
+        """Ask a process of its own, the `number`-th beside the usual one; None where none can be had."""
+        if self.open_fresh is None:
+            return None
+        numbers = more.pop("numbers", None) or self.numbers(case)
+        worker = self.open_fresh(side, number)
+        return worker.step(step, self.probe, numbers, self.dtype, self.plan.seed, HANG_SECONDS, **more)
+
+    @property
+    def free_bytes(self) -> int:
+        """Free memory of the GPU, 0 without one."""
+        if self.device != "cuda":
+            return 0
+        import torch
+
+        return int(torch.cuda.mem_get_info()[0])
 
     @cached_property
     def _base_seconds(self) -> dict[str, float]:
@@ -126,6 +147,10 @@ class ProbeRun:
         of = Specialization(dtype=self.dtype, arch=kernel.architecture)
         fields |= {"symbol": kernel.name, "parameters": {"device": "none", **self.numbers("memory")}}
         return self.record(check, outcome, reason, specialization=of, **fields)
+
+    def failed_head(self, check: str, head: Result, case: str = "parity") -> Check | None:
+        """As `failed`, where base was not asked."""
+        return self.failed(check, Result(), head, case)
 
     def failed(self, check: str, base: Result, head: Result, case: str = "parity") -> Check | None:
         """The record of a check whose calls did not both succeed; None where they did.

@@ -18,14 +18,21 @@ from analyzer.build.process import capabilities
 from analyzer.build.workers import Worker
 from analyzer.bundle import Bundle
 from analyzer.checks import (
+    batch_invariance,
+    determinism,
     distribution,
     hang,
     identity,
+    index_width,
     kept_set,
     latency,
+    layout,
     mutation,
+    oracle,
     peak_memory,
     resources,
+    sampling,
+    special_values,
     token_flips,
 )  # fmt: skip
 from analyzer.checks.probe_run import CheckFunction, ProbeRun
@@ -36,7 +43,10 @@ from analyzer.model.plan import PlannedCheck, Probe
 from analyzer.profiles import Profile
 
 #: In the order in which they run for a probe: cold memory first, what the others met last.
-_MODULES = (peak_memory, mutation, kept_set, distribution, token_flips, latency, hang, identity, resources)
+_MODULES = (
+    peak_memory, mutation, kept_set, distribution, oracle, token_flips, sampling, special_values, batch_invariance,
+    layout, determinism, latency, index_width, hang, identity, resources,
+)  # fmt: skip
 CHECKS: dict[str, CheckFunction] = {module.NAME: module.run for module in _MODULES}
 ORDER = tuple(CHECKS)
 #: Checks that read what was compiled, and need no call.
@@ -152,9 +162,16 @@ class Session:
                 raise ImportError(why)
             return self.workspace.worker(side, probe, mode, interpreted)
 
+        def open_fresh(side: str, number: int) -> Worker:
+            mode, why = self.workspace.mode(probe)
+            if mode is None:
+                raise ImportError(why)
+            return self.workspace.worker(side, probe, mode, interpreted, number + 1)
+
         return ProbeRun(
-            self.plan, probe, dtype, open_worker, interpreted, self.compiler, self.device, self.device == "cpu"
-        )
+            self.plan, probe, dtype, open_worker, interpreted, self.compiler, self.device, self.device == "cpu",
+            open_fresh=open_fresh,
+        )  # fmt: skip
 
     def _wanted(self, planned: list[PlannedCheck]) -> list[Wanted]:
         """What to trace and to compile for the planned checks."""

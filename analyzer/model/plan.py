@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from analyzer.model.base import Document, Record
 from analyzer.model.change import Change, Related, Subject
@@ -14,7 +14,9 @@ Scalar = str | int | float | bool
 Dtype = Literal["fp32", "bf16", "fp16", "fp64", "int32", "int64", "bool"]
 #: A probe's name is a folder's name too.
 ProbeName = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
-Fill = Literal["normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "none"]
+Fill = Literal[
+    "normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "exponential", "none"
+]
 
 
 class TensorSpec(Record):
@@ -23,7 +25,7 @@ class TensorSpec(Record):
     `shape` holds integers or expressions over the case's numbers ("rows", "vocab", "rows // 8"); `dtype` is a torch
     name or "logits" (the specialization's dtype). `fill`: normal (× scale), uniform (low..high), constant (value),
     arange (start, step), repeat (arange // every), cycle (arange % every), columns (each row counts its
-    columns), integers (low..high, exclusive), none (the argument is None).
+    columns), integers (low..high, exclusive), exponential (rate 1), none (the argument is None).
     """
 
     name: str
@@ -33,11 +35,30 @@ class TensorSpec(Record):
     parameters: dict[str, Scalar] = {}
 
 
-class Oracle(Record):
-    """The fp64 operation that a probe's output is compared with, and the numbers it takes (kernels/kept_set.py)."""
+class OracleStep(Record):
+    """One operation of the fp64 oracle and its parameters, each a number or the name of an input.
 
-    operation: Literal["top-k-top-p", "identity"]
+    temperature (by), penalties (prompt, output: token ids; repetition, frequency, presence), bias (ids, values), allow
+    (mask, or ids), bad-words (history, words), top-k (k, ties), top-p (p, boundary, ties), min-p (value),
+    log-softmax, gather (ids), argmax (noise), race (noise), speculate (drafts, draft), sample. kernels/ has their
+    contracts. Written flat: ``{operation: top-k, k: 20, ties: all}``.
+    """
+
+    operation: Literal[
+        "temperature", "penalties", "bias", "allow", "bad-words", "top-k", "top-p", "min-p", "log-softmax", "gather",
+        "argmax", "race", "speculate", "sample",
+    ]  # fmt: skip
     parameters: dict[str, Scalar] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flat(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "parameters" in given:
+            return given
+        return {
+            "operation": given.get("operation"),
+            "parameters": {name: value for name, value in given.items() if name != "operation"},
+        }
 
 
 class Probe(Record):
@@ -49,7 +70,8 @@ class Probe(Record):
     `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
     `arguments`: what the call takes besides tensors. `result`: "return", or the input that holds the result.
     `parameters`: numbers for `python` and for shapes. `may_write`: inputs that the contract allows to be written or
-    returned.
+    returned. `output`: what the result is. `oracle`: the operations that lead to it, in their order, from the first
+    input that has the dtype under test. `noise`: inputs that change from draw to draw, as seeds and positions do.
     """
 
     name: ProbeName
@@ -65,10 +87,11 @@ class Probe(Record):
     parameters: dict[str, Scalar] = {}
     dtypes: tuple[Dtype, ...] = Field(("bf16", "fp32"), min_length=1)
     cases: dict[str, dict[str, PositiveInt]] = Field(min_length=1)
-    output: Literal["masked-logits", "tensor"] = "masked-logits"
-    oracle: Oracle | None = None
+    output: Literal["masked-logits", "tensor", "tokens"] = "masked-logits"
+    oracle: tuple[OracleStep, ...] = ()
     may_write: tuple[str, ...] = ()
     sampler: Literal["gumbel", "none"] = "none"
+    noise: tuple[str, ...] = ()
     checks: tuple[str, ...] = Field(min_length=1)
 
 

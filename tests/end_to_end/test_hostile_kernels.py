@@ -21,7 +21,7 @@ probes:
     arguments: {k: 4}
     dtypes: [fp32]
     cases: {parity: {rows: 8, vocab: 64}}
-    oracle: {operation: top-k-top-p, parameters: {top_k: 4}}
+    oracle: [{operation: top-k, k: 4}]
     checks: [kept-set, mutation, hang]
 """
 HEAD = "import torch\n\n\ndef mask(logits, k):\n"

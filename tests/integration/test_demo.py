@@ -92,7 +92,7 @@ NAMES = {
 
 
 def renamed(text: str) -> str:
-    return re.sub(r"\b\w+\b", lambda word: NAMES.get(word[0], word[0]), text)
+    return re.sub(r"(?<!operation: )\b\w+\b", lambda word: NAMES.get(word[0], word[0]), text)
 
 
 def test_names_play_no_part(plans, tmp_path):

@@ -83,6 +83,8 @@ def make(
     if fill == "uniform":
         drawn = torch.rand(shape, generator=generator, device=device)
         return (option("low", 0.0) + drawn * (option("high", 1.0) - option("low", 0.0))).to(dtype)
+    if fill == "exponential":
+        return torch.empty(shape, device=device).exponential_(generator=generator).to(dtype)
     if fill == "integers":
         return torch.randint(option("low", 0), option("high", 2), shape, generator=generator, device=device).to(dtype)
     raise ValueError(f"unknown fill {fill!r}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from analyzer_worker import inputs, launches, load, memory, tensors
+from analyzer_worker import inputs, launches, load, memory, tensors, variants
 
 _Event = torch.cuda.Event
 _synchronize = torch.cuda.synchronize
@@ -45,12 +45,19 @@ class Session:
         return {"bridges": self._bridges}
 
     def step_call(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Call once: raw output, every tensor input as it is afterwards, the inputs that the output aliases."""
+        """Call once: raw output, every tensor input as it is afterwards, the inputs that the output aliases.
+
+        `keep`: the rows of the output to hand back, with no inputs. `poison`: memory that the call is given holds NaN.
+        """
         self._called = True
         prepared = self._prepare(request)
         given = self._inputs(request)
+        if request.get("poison"):
+            tensors.poison(given)
         output = prepared.call(given)
         prefix = f"{request['id']}."
+        if "keep" in request:
+            return {"output": tensors.write(output[request["keep"]], self.out / f"{prefix}output")}
         sampled = prepared.sample(output, given) if request.get("sample") and prepared.sample else None
         written = {
             name: tensors.write(value, self.out / f"{prefix}after.{name}")
@@ -68,6 +75,40 @@ class Session:
             ],
             "sampled": tensors.write(sampled, self.out / f"{prefix}sampled") if sampled is not None else None,
         }
+
+    def step_repeat(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Call `repeats` times on the same inputs: how many times each output came, by a hash of its bytes."""
+        self._called = True
+        prepared = self._prepare(request)
+        pristine = self._inputs(request)
+        work = {name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in pristine.items()}
+        hashes = []
+        for _ in range(request["repeats"]):
+            for name, value in pristine.items():
+                if isinstance(value, torch.Tensor):
+                    work[name].copy_(value)
+            output = prepared.call(work)
+            if prepared.sample:
+                output = prepared.sample(output, work)
+            hashes.append(tensors.hashed(output))
+        counts: dict[str, int] = {}
+        for one in torch.stack(hashes).tolist():
+            counts[str(one)] = counts.get(str(one), 0) + 1
+        return {"counts": counts}
+
+    def step_draw(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Tokens of `draws` calls, int64 [draws, rows], noise inputs made anew for each (`first` is the first's)."""
+        self._called = True
+        prepared = self._prepare(request)
+        pristine = self._inputs(request)
+        drawn = []
+        for number in range(request["first"], request["first"] + request["draws"]):
+            given = {name: v.clone() if isinstance(v, torch.Tensor) else v for name, v in pristine.items()}
+            given |= variants.noise(request, self.job["device"], number)
+            output = prepared.call(given)
+            tokens = prepared.sample(output, given) if prepared.sample else output
+            drawn.append(tokens.reshape(len(tokens), -1)[:, 0].long().clone())
+        return {"tokens": tensors.write(torch.stack(drawn), self.out / f"{request['id']}.tokens")}
 
     def step_memory(self, request: dict[str, Any]) -> dict[str, Any]:
         """Peak above the inputs of the first call, of the second, and where the peak's largest block was allocated."""
@@ -141,9 +182,7 @@ class Session:
         raise TypeError(f"{name} is no kernel of this revision")
 
     def _inputs(self, request: dict[str, Any]) -> dict[str, torch.Tensor | None]:
-        return inputs.make_all(
-            request["probe"], request["numbers"], request["dtype"], self.job["device"], request["seed"]
-        )
+        return variants.make(request, self.job["device"])
 
     def _prepare(self, request: dict[str, Any], fake: launches.FakeCuda | None = None) -> SimpleNamespace:
         """What to call: `call(inputs) -> output`, and `sample(output, inputs) -> ids` where the probe has a sampler."""

@@ -30,6 +30,25 @@ def write(tensor: torch.Tensor, path: Path) -> dict[str, Any]:
     return {"path": path.name, "dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
 
 
+def hashed(tensor: torch.Tensor) -> torch.Tensor:
+    """A hash of a tensor's bytes, int64 on its device: the sum of its bytes, each times an odd number of its place."""
+    flat = tensor.detach().contiguous().reshape(-1).view(torch.uint8).long()
+    place = torch.arange(len(flat), device=flat.device)
+    mixed = (flat + 1) * (place * 0x9E3779B97F4A7C1 + 0x2545F4914F6CDD1D | 1)
+    return (mixed ^ (mixed >> 29)).sum()
+
+
+def poison(given: dict[str, Any]) -> None:
+    """Fill memory that the allocator will hand out next with NaN: what a call leaves unwritten shows."""
+    for value in given.values():
+        if isinstance(value, torch.Tensor) and value.is_cuda and value.numel():
+            # Twice: an output of the inputs' shape, in their dtype or in fp32, and scratch.
+            blocks = [torch.full(value.shape, math.nan, device=value.device) for _ in range(2)]
+            if value.is_floating_point():
+                blocks.append(torch.full(value.shape, math.nan, dtype=value.dtype, device=value.device))
+            del blocks
+
+
 def read(record: dict[str, Any], folder: Path) -> torch.Tensor:
     """Read a tensor that `write` wrote in `folder`; ValueError where record and file do not fit each other."""
     dtype, shape = _NAMES.get(str(record["dtype"])), [int(size) for size in record["shape"]]

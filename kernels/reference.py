@@ -1,0 +1,145 @@
+"""The fp64 answer to a chain of sampling operations, for a batch of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from analyzer.kernels.distribution import at_temperature, distribution
+from analyzer.kernels.kept_set import KeptSet, MinP, TopK, TopP, kept_set
+from analyzer.kernels.logprobs import log_probabilities
+from analyzer.kernels.noise import Winners, exponential_race, gumbel_max
+from analyzer.kernels.penalties import penalise, token_counts
+from analyzer.kernels.restrictions import add_bias, allow_only, ban_words
+from analyzer.kernels.rows import ROUNDOFF, per_row
+from analyzer.kernels.speculative import first_token, one_hot
+
+#: An operation and its parameters: numbers, words, or tensors whose first dimension is the rows'.
+Step = tuple[str, Mapping[str, Any]]
+
+
+@dataclass
+class Reference:
+    """What a chain makes of `logits` in fp64.
+
+    `values` [rows, …]: the result where it is numbers (logits before masking; log-probabilities). `scale`, of the same
+    shape: the largest magnitude that was rounded on the way, so that what cancels is not judged by the little that is
+    left. `kept`: the sets that top-k, top-p and min-p admit, None where the chain has none. `winners`: the tokens that
+    may win under the noise that was given. `sampled`: the result is a token drawn from `distribution`.
+    """
+
+    values: torch.Tensor
+    scale: torch.Tensor
+    kept: KeptSet | None = None
+    winners: Winners | None = None
+    sampled: bool = False
+
+    @property
+    def distribution(self) -> torch.Tensor:
+        """Softmax of `values` over the tokens that must be kept, fp64 [rows, vocab]."""
+        kept = self.kept.must_keep if self.kept is not None else self.values > float("-inf")
+        return distribution(self.values, kept)
+
+
+def reference(logits: torch.Tensor, steps: Sequence[Step]) -> Reference:
+    """Run the steps on `logits` [rows, vocab] of any float dtype. Their names and parameters are those of a probe.
+
+    Top-k, top-p and min-p rank the logits as they are at the first of them; a division by a temperature right before
+    may make neighbours equal in fp32, so these count as ties. Raises ValueError for a step after a mask that changes
+    logits, and what the operations raise.
+    """
+    values = logits.double()
+    made = Reference(values, values.abs())
+    masks: list[TopK | TopP | MinP] = []
+    rounded = 0.0
+    for name, given in steps:
+        mask = _mask(name, given)
+        if mask is not None:
+            masks.append(mask)
+            continue
+        if masks and name not in ("argmax", "race", "speculate", "sample", "log-softmax", "gather"):
+            raise ValueError(f"{name} after a step that masks")
+        if masks and made.kept is None:
+            made.kept = kept_set(made.values, *masks, ties_within=rounded)
+            made.values = made.values.masked_fill(made.kept.must_drop, float("-inf"))
+        rounded = max(rounded, _apply(made, name, given))
+    if masks and made.kept is None:
+        made.kept = kept_set(made.values, *masks, ties_within=rounded)
+    return made
+
+
+def of_rows(steps: Sequence[Step], rows: slice, device: str) -> list[Step]:
+    """The steps for some of the rows: parameters that are tensors are cut and moved."""
+    return [
+        (name, {key: v[rows].to(device) if isinstance(v, torch.Tensor) else v for key, v in given.items()})
+        for name, given in steps
+    ]
+
+
+def _mask(name: str, given: Mapping[str, Any]) -> TopK | TopP | MinP | None:
+    if name == "top-k":
+        return TopK(**given)
+    if name == "top-p":
+        return TopP(**given)
+    if name == "min-p":
+        return MinP(**given)
+    return None
+
+
+def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
+    """One step in place of `made`; what relative difference of two logits its rounding may hide."""
+    values, vocab = made.values, made.values.shape[-1]
+    if name == "temperature":
+        return _temperature(made, given["by"])
+    if name == "penalties":
+        counts = {side: token_counts(given[side], vocab) for side in ("prompt", "output")}
+        numbers = {key: given[key] for key in ("repetition", "frequency", "presence") if key in given}
+        made.values = penalise(values, **counts, **numbers)
+    elif name == "bias":
+        made.values = add_bias(values, given["ids"], given["values"])
+    elif name == "allow":
+        allowed = given["mask"].bool() if "mask" in given else token_counts(given["ids"], vocab) > 0
+        made.values = allow_only(values, allowed)
+    elif name == "bad-words":
+        made.values = ban_words(values, given["history"], given["words"])
+    elif name == "log-softmax":
+        made.values = log_probabilities(values)
+        top = values.masked_fill(values.isinf(), 0.0).abs().amax(-1, keepdim=True)
+        made.scale = torch.maximum(made.scale, top.expand_as(made.scale))
+    elif name == "gather":
+        ids = given["ids"].long().reshape(len(values), -1)
+        made.values, made.scale = values.gather(-1, ids), made.scale.gather(-1, ids)
+    elif name == "argmax":
+        noise = given.get("noise")
+        made.winners = gumbel_max(values, noise.double()) if noise is not None else greedy(values)
+    elif name == "race":
+        made.winners = exponential_race(values, given["noise"].double())
+    elif name == "sample":
+        made.sampled = True
+    elif name == "speculate":
+        draft = given["draft"].double() if "draft" in given else one_hot(given["drafts"], vocab)
+        made.values = first_token(distribution(values, values > float("-inf")), draft, given["drafts"]).log()
+    else:
+        raise ValueError(f"no operation {name!r}")
+    _grow(made)
+    return 2 * ROUNDOFF if name in ("penalties", "bias") else 0.0
+
+
+def _grow(made: Reference) -> None:
+    made.scale = torch.maximum(made.scale, made.values.abs().nan_to_num(0.0, 0.0, 0.0))
+
+
+def greedy(logits: torch.Tensor) -> Winners:
+    """The largest logits, as they are."""
+    return gumbel_max(logits, torch.zeros_like(logits), roundings=0)
+
+
+def _temperature(made: Reference, by: Any) -> float:
+    divisor = per_row(by, made.values, "temperature")
+    # An engine takes the largest logit of a row whose temperature is 0, and divides that row by nothing.
+    made.values = at_temperature(made.values, torch.where(divisor > 0, divisor, 1.0).squeeze(1))
+    _grow(made)
+    return 0.0 if bool((divisor == 1).all()) else 2 * ROUNDOFF

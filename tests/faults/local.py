@@ -1,0 +1,91 @@
+"""Base and head in this process: for tests that call many small pairs, where starting processes would take the time.
+
+What a hang or a crash does needs real processes; those pairs are measured with them (`measure.py`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from analyzer.build import worker as package
+from analyzer.build.workers import Result
+from analyzer.checks.probe_run import ProbeRun
+from analyzer.model.change import Change, Subject
+from analyzer.model.plan import Plan, Probe
+
+
+class LocalWorker:
+    """Answers steps as `analyzer.build.workers.Worker` does, by the same code, with the revision's modules its own."""
+
+    def __init__(self, tree: Path, out: Path, device: str = "cpu") -> None:
+        sys.modules.setdefault("analyzer_worker", package)
+        steps = importlib.import_module("analyzer_worker.steps")
+        self.tree, self.out = tree, out
+        out.mkdir(parents=True, exist_ok=True)
+        job = {
+            "out": str(out),
+            "tree": str(tree),
+            "mode": "slice",
+            "device": device,
+            "distribution": {},
+            "python": False,
+        }
+        self._failure = importlib.import_module("analyzer_worker.__main__").failure
+        self._modules: dict[str, Any] = {}
+        self._session = steps.Session(job, beat=lambda what: None)
+        self._session._bridges = []
+        self._count = 0
+
+    def step(
+        self, step: str, probe: Probe, numbers: dict[str, int], dtype: str, seed: int, limit: float, **more: Any
+    ) -> Result:
+        self._count += 1
+        request = {
+            "id": self._count, "step": step, "probe": probe.model_dump(mode="json"), "numbers": numbers,
+            "dtype": dtype, "seed": seed, **more,
+        }  # fmt: skip
+        before = set(sys.modules)
+        sys.modules |= self._modules
+        sys.path.insert(0, str(self.tree))
+        importlib.invalidate_caches()
+        try:
+            return Result(self._session.run(request))
+        except Exception as error:
+            found = self._failure(error, str(self.tree))
+            kind = found["kind"] if found["kind"] in ("refused", "out-of-memory") else "raised"
+            return Result(failure=kind, error=found["error"])  # type: ignore[arg-type]
+        finally:
+            sys.path.remove(str(self.tree))
+            mine = [
+                name for name, module in sys.modules.items()
+                if name not in before and str(getattr(module, "__file__", "")).startswith(str(self.tree))
+            ]  # fmt: skip
+            self._modules |= {name: sys.modules.pop(name) for name in mine}
+            for name in self._modules:
+                sys.modules.pop(name, None)
+
+    def clear(self) -> None:
+        for path in self.out.iterdir():
+            path.unlink()
+
+
+def pair_run(
+    folder: Path, base: str, head: str, probe: Probe, dtype: str = "fp32", seed: int = 0, device: str = "cpu"
+) -> ProbeRun:
+    """A run of `probe` over two sources of the module that it targets."""
+    workers = {}
+    for side, text in (("base", base), ("head", head)):
+        tree = folder / side / "tree"
+        tree.mkdir(parents=True, exist_ok=True)
+        (tree / f"{probe.target.partition(':')[0]}.py").write_text(text, encoding="utf-8")
+        workers[side] = LocalWorker(tree, folder / side / "out", device)
+    plan = Plan(
+        subject=Subject(repository="pair", base="0" * 40, head="1" * 40),
+        change=Change(files=()),
+        profile="generic",
+        seed=seed,
+    )
+    return ProbeRun(plan, probe, dtype, lambda side: workers[side], False, None, device, device == "cpu")  # type: ignore[arg-type]
