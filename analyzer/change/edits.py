@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
+from analyzer.change.inside.dtypes import dtype_of
 from analyzer.change.inside.extract import Fact, is_own_call
 from analyzer.change.inside.launches import changed_options
 from analyzer.change.nodes import root_name
@@ -184,6 +185,8 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
             return ""
         if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
             return ""
+        if noun == "index" and _as_wide(one, base is not None, alignment):
+            return "cast-removed" if head is None else "cast-added"
         if noun == "index":
             wide = (one.value == 64) == (head is not None)
             return "index-widened" if wide else "index-narrowed"
@@ -223,6 +226,15 @@ def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
     target = fact.statement.target()
     same = target.endswith("]") or own(target) == other(statement.target())  # parts are paired by what holds them
     return bool(target) and same and is_own_call(statement)
+
+
+def _as_wide(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
+    """Whether the other version names the same dtype where it makes what the cast gives: it may be as wide there."""
+    own, other = (alignment.base_name, alignment.head_name)[:: 1 if in_base else -1]
+    target = own(fact.statement.target())
+    function = (alignment.head if in_base else alignment.base)[0]
+    values = [value for name, its in function.assigned.items() if other(name) == target for _, value in its]
+    return any(dtype_of(node, function) == fact.detail["dtype"] for value in values for node in ast.walk(value))
 
 
 def _untold(base: Fact, head: Fact) -> bool:

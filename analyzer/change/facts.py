@@ -19,6 +19,7 @@ from analyzer.change.functions import Matching, match_functions
 from analyzer.change.imports import import_edits
 from analyzer.change.inside import testing
 from analyzer.change.inside.function_edits import alignment_edits
+from analyzer.change.inside.handed_over import HandedOver
 from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.limits import Limits
 from analyzer.change.revisions.category import is_cpp
@@ -158,8 +159,10 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     modules = [(base[f.previous_path or f.path], head[f.path]) for f in whole]
     classes = classes_of(modules, matching, renames)
     edits = [*classes.edits, *_function_edits(matching, classes.told)]
+    handed_over = HandedOver(matching)
     for alignment in matching.alignments:
-        edits += limits.of(alignment.paths(renames), lambda alignment=alignment: alignment_edits(alignment), [])
+        told = limits.of(alignment.paths(renames), lambda its=alignment: alignment_edits(its, handed_over), [])
+        edits += told
     python = [a for a in matching.alignments if a.head[0].module.language == "python"]
     found = effects(python, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
     edits = [found.sized(edit) for edit in _with_moved_draws(edits, matching)] + found.edits

@@ -104,6 +104,8 @@ def note(edit: Edit) -> Text:
         en, zh = f"{en} ({edit.detail['dtype']})", f"{zh}（{edit.detail['dtype']}）"
     times = (f", {edit.count} times", f"，共 {edit.count} 处") if edit.count > 1 else ("", "")
     gone = " ".join(edit.before.split()) if way == "removed" and noun not in ("function", "test") else ""
+    if gone and noun == "condition":  # of an `else` it is the opposite of what the code has
+        gone = str(edit.detail.get("test", ""))
     if gone and len(gone) <= QUOTED:
         times = (f"{times[0]}: `{gone}`", f"{times[1]}：`{gone}`")
     gap = " " if zh[0].isascii() else ""

@@ -29,6 +29,8 @@ _DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MUL
 
 #: What `Module.language_call` says of a call that is a fact of its own.
 TOLD = "told"
+#: Of tests that are longer together, the nearest ones are shown.
+CONDITION = 90
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,16 @@ class Statement:
     @property
     def condition(self) -> str:
         return conjunction(self.conditions, self.function)
+
+    @property
+    def innermost(self) -> str:
+        """The condition; of many tests those nearest to the statement, which a cut text would not show."""
+        shown = self.condition
+        for start in range(1, len(self.conditions)):
+            if len(shown) <= CONDITION:
+                break
+            shown = "... and " + conjunction(self.conditions[start:], self.function)
+        return shown[:200]
 
 
 def conjunction(conditions: Iterable[tuple[ast.expr, bool]], function: Function) -> str:

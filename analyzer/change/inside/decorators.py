@@ -23,8 +23,7 @@ def decorator_edits(alignment: Alignment) -> Iterator[Edit]:
     base, head = alignment.base[0], alignment.head[0]
     if base.text == head.text:
         return
-    x = [d for d in base.node.decorator_list if not (base.module.is_jit(d) and head.is_kernel)]
-    y = [d for d in head.node.decorator_list if not (head.module.is_jit(d) and base.is_kernel)]
+    x, y = base.node.decorator_list, head.node.decorator_list
     for way, one, two in changes(x, y, alignment.base_key, alignment.head_key):
         sides = [at(f, node) if node is not None else at(f, text="") for f, node in ((base, one), (head, two))]
         yield make(f"decorator-{way}", *sides, detail_of("decorator", one, two))

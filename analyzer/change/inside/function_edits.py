@@ -9,6 +9,7 @@ from analyzer.change.edits import at, edits_of, make, match
 from analyzer.change.inside import extract, guards, launches, operations, testing
 from analyzer.change.inside.decorators import decorator_edits
 from analyzer.change.inside.global_state import global_state
+from analyzer.change.inside.handed_over import HandedOver
 from analyzer.change.inside.order import order_edits
 from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.inside.rewrites import rewrites
@@ -23,21 +24,21 @@ LOCAL = (*extract.EXTRACTORS, guards.guards, global_state)
 WIDE = (launches.launches, launches.strides, launches.stride_arguments)
 
 
-def alignment_edits(alignment: Alignment) -> list[Edit]:
+def alignment_edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]:
     """Edits inside a function, its signature included."""
     if any(is_test(f.path) for f in (alignment.base[0], alignment.head[0])):
         return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
     if alignment.head[0].module.language != "python":
-        return _cpp_edits(alignment)
+        return _cpp_edits(alignment, handed_over)
     edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
     around = structure(alignment)
     edits += [*around.edits, *order_edits(alignment), *decorator_edits(alignment)]
-    edits += [*rewrites(alignment, around.told), *statement_edits(alignment)]
+    edits += [*rewrites(alignment, around.told), *statement_edits(alignment, handed_over)]
     return edits + _matched(alignment.differing(around.told | alignment.weak), operations.EXTRACTORS, alignment.touched)
 
 
-def _cpp_edits(alignment: Alignment) -> list[Edit]:
+def _cpp_edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]:
     """Edits inside a C++ function; none where different parts of the two versions could not be read."""
     from analyzer.change.cuda import facts as cuda  # with its parser, which other files do without
 
@@ -50,7 +51,7 @@ def _cpp_edits(alignment: Alignment) -> list[Edit]:
     around = structure(alignment)
     edits += [*around.edits, *order_edits(alignment)]
     told = around.told | cuda.told_by_launches(alignment)
-    edits += [*rewrites(alignment, told), *statement_edits(alignment)]
+    edits += [*rewrites(alignment, told), *statement_edits(alignment, handed_over)]
     return edits + _matched(alignment.differing(told | alignment.weak), operations.EXTRACTORS, alignment.touched)
 
 

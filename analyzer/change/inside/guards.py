@@ -54,10 +54,10 @@ def guards(view: View) -> Iterator[Fact]:
     for part, flipped in _conjuncts(test, negated):
         its = clause(part, flipped, view.key)
         subject = written(_subject(part))
-        yield view.fact(
-            "guard", part, its.subject, its,
-            detail={"subject": subject, "allows": _say(its, part, flipped)},
-        )  # fmt: skip
+        detail = {"subject": subject, "allows": _say(its, part, flipped)}
+        if view.statement.conditions:
+            detail["condition"] = view.statement.innermost
+        yield view.fact("guard", part, its.subject, its, detail=detail)
 
 
 def is_guard(node: ast.stmt) -> bool:

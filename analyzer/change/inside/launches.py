@@ -229,10 +229,10 @@ def stride_arguments(view: View) -> Iterator[Fact]:
 
 
 def autotune(function: Function) -> dict[str, str]:
-    """Decorator -> its text, for those that choose how a kernel is launched or specialised."""
+    """Decorator -> its text, for those that choose how a kernel is launched."""
     found = {}
     for decorator in function.node.decorator_list:
         name = last_name(decorator)
-        if isinstance(decorator, ast.Call) and (name in ("autotune", "heuristics", "jit", "__launch_bounds__")):
+        if isinstance(decorator, ast.Call) and name in ("autotune", "heuristics", "__launch_bounds__"):
             found[name] = written(decorator)
     return found

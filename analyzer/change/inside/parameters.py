@@ -20,8 +20,8 @@ RECEIVERS = ("self", "cls")
 def signature_edits(alignment: Alignment) -> Iterator[Edit]:
     """Edits of the first function of each side; those cut out of it have no other version."""
     base, head = alignment.base[0], alignment.head[0]
-    x = {alignment.base_name(p.arg): p for p in base.parameters if p.arg not in RECEIVERS}
-    y = {alignment.head_name(p.arg): p for p in head.parameters if p.arg not in RECEIVERS}
+    x = {alignment.base_name(p.arg): p for p in _given(base)}
+    y = {alignment.head_name(p.arg): p for p in _given(head)}
     defaults_x, defaults_y = _defaults(base), _defaults(head)
     moved = _moved(list(x), list(y))  # another name at another place is another parameter
     for name in dict.fromkeys([*x, *y]):
@@ -63,6 +63,11 @@ def signature_edits(alignment: Alignment) -> Iterator[Edit]:
         }
         yield _edit("parameter", base.node.args, head.node.args, base, head, detail)
     yield from _decorators(base, head)
+
+
+def _given(function: Function) -> list[ast.arg]:
+    """The parameters without the receiver, which is the first one."""
+    return [p for n, p in enumerate(function.parameters) if n or p.arg not in RECEIVERS]
 
 
 def _moved(x: list[str], y: list[str]) -> set[str]:

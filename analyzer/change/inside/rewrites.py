@@ -73,7 +73,9 @@ def _edits(x: Statement, y: Statement, found: list[Difference]) -> Iterator[Edit
             detail = {"form": one.form}
             if one.form == "call" and isinstance(one.base, ast.Call) and isinstance(one.head, ast.Call):
                 names = [_name(call) for call in (one.base, one.head)]
-                detail |= {"call": names[0]} if names[0] == names[1] else {}
+                called = [written(call.func) for call in (one.base, one.head)]
+                # Of another receiver or function the calls are shown, not what they are given.
+                detail |= {"call": names[0]} if called[0] == called[1] else {}
         if one.noun == "argument":
             detail = {"argument": one.argument} | _both("call", *(_name(call) for call in one.calls))
         if one.noun == "operator":

@@ -81,7 +81,7 @@ class SideBySide:
         elif isinstance(a, ast.Expr):
             for one in self._walk(a.value, b.value, Difference("value", a.value, b.value)):
                 whole = one.base is a.value and one.head is b.value
-                if one.noun != "value" or self._same_arguments(one.base, one.head):
+                if one.noun != "value" or self._same_arguments(one.base, one.head) or (whole and self._same_call(a, b)):
                     yield replace(one, form="call") if one.noun == "value" and whole else one
 
     def _stored(self, a: ast.Subscript, b: ast.Subscript) -> Iterator[Difference]:
@@ -103,6 +103,11 @@ class SideBySide:
             for e, key in zip((a, b), self.keys, strict=True)
         ]
         return bool(given[0]) and given[0] == given[1]
+
+    def _same_call(self, a: ast.Expr, b: ast.Expr) -> bool:
+        """Whether surely the same call, by what it calls, is given other arguments."""
+        calls = isinstance(a.value, ast.Call) and isinstance(b.value, ast.Call)
+        return calls and not self.weak and self._same(a.value.func, b.value.func)
 
     def _returned(self, a: ast.expr | None, b: ast.expr | None) -> Iterator[Difference]:
         if a is None and b is None:

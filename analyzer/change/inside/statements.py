@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from analyzer.change.align import Alignment, part_set
 from analyzer.change.edits import Side, make
 from analyzer.change.inside import vocabulary as v
 from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.inside.global_state import is_shared
+from analyzer.change.inside.handed_over import HandedOver, effects_of
 from analyzer.change.inside.launches import tile_statements
 from analyzer.change.inside.operations import MESSAGES
 from analyzer.change.nodes import last_name
 from analyzer.change.source import TOLD, Function, Statement
 from analyzer.model.change import Edit
 
-#: Of tests that are longer together, the nearest ones are shown.
-CONDITION = 90
 #: Calls that other edits tell, or that change nothing that is computed.
 _ELSEWHERE = (
     MESSAGES | v.BARRIERS | v.FENCES | v.SYNCHRONIZATIONS | v.RANDOM | {"static_assert", "device_assert", "append"}
 )
 
 
-def statement_edits(alignment: Alignment) -> Iterator[Edit]:
+def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[Edit]:
     base, head = alignment.base[0], alignment.head[0]
     matched = set(alignment.pairs), set(alignment.pairs.values())
     if not alignment.equal:
@@ -43,27 +41,24 @@ def statement_edits(alignment: Alignment) -> Iterator[Edit]:
         elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
         elsewhere |= _set_otherwise(alignment, side)
         told = _teller(alignment, side, matched)
-        for run in _runs(statements, matched[side] | elsewhere, function, told):
+        runs = list(_runs(statements, matched[side] | elsewhere, function, told))
+        moved = handed_over.effects((head, base)[side], 1 - side) if runs else set()
+        for whole, quiet in runs:
+            run = [statement for statement in whole if not moved.intersection(effects_of(statement))]
+            if not run:
+                continue
             first = run[0]
             text = " ".join(function.module.segment(first.node).split())
             detail: dict = {"statements": len(run), "statement": text if len(text) <= 100 else text[:97] + "..."}
+            if len(run) > 1 and (quiet or len(run) < len(whole)):
+                detail["uncounted"] = True  # more came or went with them than is told
             if first.conditions:
-                detail["condition"] = _innermost(first)
+                detail["condition"] = first.innermost
             own = Side(function, first.line, function.module.segment(first.node))
             if side:
                 yield make("statement-added", other, own, detail)
             else:
                 yield make("statement-removed", own, other, detail)
-
-
-def _innermost(statement: Statement) -> str:
-    """The tests around a statement; of many those nearest to it, which a cut text would not show."""
-    conditions, shown = statement.conditions, statement.condition
-    for start in range(1, len(conditions)):
-        if len(shown) <= CONDITION:
-            break
-        shown = "... and " + replace(statement, conditions=conditions[start:]).condition
-    return shown[:200]
 
 
 def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
@@ -117,20 +112,21 @@ def _root(node: ast.expr) -> str:
 
 def _runs(
     statements: list[Statement], matched: set[int], function: Function, told: Callable[[Statement], bool]
-) -> Iterator[list[Statement]]:
-    run: list[Statement] = []
+) -> Iterator[tuple[list[Statement], bool]]:
+    """Runs of what is told, each with whether anything that is not told stands among or beside it."""
+    runs: list[list[Statement]] = []
+    quiet = False
     for place, statement in enumerate(statements):
         if place in matched or statement.function is not function:
-            if run:
-                yield run
-            run = []
+            yield from ((run, quiet) for run in runs)
+            runs, quiet = [], False
         elif told(statement):
-            if run and run[0].condition != statement.condition:
-                yield run
-                run = []
-            run.append(statement)
-    if run:
-        yield run
+            if not runs or runs[-1][0].condition != statement.condition:
+                runs.append([])
+            runs[-1].append(statement)
+        else:
+            quiet = quiet or not hasattr(statement.node, "body")
+    yield from ((run, quiet) for run in runs)
 
 
 def _overwritten(statement: Statement) -> str:

@@ -71,7 +71,7 @@ class _Comparison:
         self.places = {
             s: n for side in (alignment.base_statements, alignment.head_statements) for n, s in enumerate(side)
         }
-        around = surroundings(alignment.base[0]), surroundings(alignment.head[0])
+        self._around = around = surroundings(alignment.base[0]), surroundings(alignment.head[0])
         self.twin = {id(x.node): y.node for x, y in pairs if _loops(around[0][x]) == _loops(around[1][y])}
         self.likenesses = pairs
         counts = Counter(alignment.base_shapes), Counter(alignment.head_shapes)
@@ -131,17 +131,41 @@ class _Comparison:
             return None, True
         if not self._shares(a, b):
             return None, True  # a test of other code is another test
+        around = self._around[0].get(x, ()), self._around[1].get(y, ())
+        own = Around(a, "if", tests[0]), Around(b, "if", tests[1])  # of an `if` or a `while`, as its body has it
+        totals = [
+            {name: part for one in (*its, header) for name, part in one.clauses(key).items() if part is not None}
+            for its, header, key in zip(around, own, keys, strict=True)
+        ]
+        if totals[0].keys() == totals[1].keys():
+            return None, True  # what one side has around it, the other has in it
         opposite = clauses(tests[1], False, keys[1])
         if before.keys() == opposite.keys() and not self._keeps(a, b):
             return None, True  # the opposite test, of other code
         if same_but_values(a.test, b.test, *keys):
             return None, False  # told by the comparison or the constant
+        alone = [self._lone(its, other, side) for its, other, side in zip(around, around[::-1], (0, 1), strict=True)]
+        texts = [
+            conjunction([*tests, (node.test, True)], s.function) if tests else written(node.test)
+            for tests, node, s in zip(alone, (a, b), (x, y), strict=True)
+        ]
         detail = {
-            "form": "if" if isinstance(a, ast.If) else "while",
-            "test_before": written(a.test), "test_after": written(b.test),
+            "form": "if" if isinstance(a, ast.If) else "while", "test_before": texts[0], "test_after": texts[1],
         }  # fmt: skip
-        way = direction(before, after, keys)
+        ways = [direction(*sides, keys) for sides in ((before, after), totals)]
+        way = ways[1] if any(alone) else ways[0] if ways[0] == ways[1] else "changed"
         return self._make(f"condition-{way}", (x, a.test), (y, b.test), detail), True
+
+    def _lone(self, own: tuple[Around, ...], other: tuple[Around, ...], side: int) -> list[tuple[ast.expr, bool]]:
+        """Tests around a header that the other side has neither around its header nor in other words."""
+        key = (self.alignment.base_key, self.alignment.head_key)[side]
+        said = self._names(other, 1 - side)
+        return [
+            (one.node.test, one.holds)
+            for one in own
+            if one.kind == "if" and not one.leaves and not self._has(other, one, side)
+            if not said >= one.clauses(key).keys()
+        ]
 
     def _shares(self, a: ast.stmt, b: ast.stmt) -> bool:
         """Whether any code that both sides have, in other words or not, is in both or is left out by both."""

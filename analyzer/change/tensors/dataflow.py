@@ -9,6 +9,7 @@ value takes the dtype of the memory. A store of constants, of a selection or of 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from analyzer.change.around.resolve import Resolver, is_library
@@ -26,10 +27,14 @@ DEPTH = 16
 
 
 class Analysis:
-    """Summaries of one side's functions, each computed once. Without a resolver, callees are left unknown."""
+    """Summaries of one side's functions, each computed once. Without a resolver, callees are left unknown.
 
-    def __init__(self, resolver: Resolver | None) -> None:
+    `tensors`: of some functions, parameters that are tensors though nothing in the function says so.
+    """
+
+    def __init__(self, resolver: Resolver | None, tensors: Mapping[Function, Iterable[str]] | None = None) -> None:
         self.resolver = resolver
+        self.tensors = tensors or {}
         self.done: dict[Function, Summary] = {}
         self.open: set[Function] = set()
 
@@ -62,9 +67,8 @@ class _Run:
         self.loops = 0
 
     def start(self) -> dict[str, Value]:
-        return {
-            name: Value(alias=frozenset({name}), exact=frozenset({name})) for name in tensor_parameters(self.function)
-        }
+        names = [*tensor_parameters(self.function), *self.analysis.tensors.get(self.function, ())]
+        return {name: Value(alias=frozenset({name}), exact=frozenset({name})) for name in names}
 
     # Statements. Each returns whether control can go on after it.
 

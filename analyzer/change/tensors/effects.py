@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from analyzer.change.align import Alignment
@@ -18,7 +18,7 @@ from analyzer.change.nodes import root_name
 from analyzer.change.revisions.category import is_test
 from analyzer.change.source import Function, Module
 from analyzer.change.tensors.dataflow import Analysis
-from analyzer.change.tensors.values import Summary, Write
+from analyzer.change.tensors.values import Summary, Write, tensor_parameters
 from analyzer.model.change import Edit
 
 
@@ -55,8 +55,9 @@ def effects(
 
     `within` runs the work on one alignment, or leaves it where it costs too much.
     """
-    sides = (Analysis(Resolver("base", base, tree)), Analysis(Resolver("head", head, tree)))
-    shallow = Analysis(None)
+    tensors = dict(further for alignment in alignments for further in _tensors_of_either(alignment))
+    sides = (Analysis(Resolver("base", base, tree), tensors), Analysis(Resolver("head", head, tree), tensors))
+    shallow = Analysis(None, tensors)
     found = Effects([], {}, {})
 
     def add(alignment: Alignment) -> None:
@@ -76,6 +77,15 @@ def effects(
         if not any(is_test(f.path) or f.is_kernel for f in functions):
             within(alignment, lambda alignment=alignment: add(alignment))
     return found
+
+
+def _tensors_of_either(alignment: Alignment) -> Iterator[tuple[Function, list[str]]]:
+    """Parameters that the other version alone shows to be tensors: a new annotation does nothing to one."""
+    sides = (alignment.base[0], alignment.base_name), (alignment.head[0], alignment.head_name)
+    named = [{rename(name) for name in tensor_parameters(function)} for function, rename in sides]
+    for (function, rename), more in zip(sides, (named[1] - named[0], named[0] - named[1]), strict=True):
+        if more:
+            yield function, [p.arg for p in function.parameters if rename(p.arg) in more]
 
 
 def _seen(summaries: dict[Function, Summary], name) -> list:

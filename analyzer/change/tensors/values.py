@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from analyzer.change.source import Function
+from analyzer.change.source import Function, once
 
 NONE: frozenset[str] = frozenset()
 TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "device", "stride", "size", "ndim", "numel", "is_contiguous"})
@@ -69,6 +69,7 @@ class Summary:
     shapes: dict[str, str] = field(default_factory=dict)
 
 
+@once
 def tensor_parameters(function: Function) -> list[str]:
     """Parameters that are annotated as tensors, or used as such where there is no annotation."""
     used = {

@@ -66,6 +66,14 @@ def test_notes_quote_what_was_removed_in_both_languages():
     assert any(n.en.startswith("copy") and "`x.clone()`" in n.en and "`x.clone()`" in n.zh for n in first.notes)
 
 
+def test_the_note_of_an_else_that_is_gone_says_when_it_ran():
+    """What ran in the `else` ran where the opposite of the test held."""
+    base = "def f(a, b):\n    if a is not None:\n        b.one(a)\n    else:\n        b.count = 0\n    return b\n"
+    head = "def f(a, b):\n    b.count = 0\n    if a is not None:\n        b.one(a)\n    return b\n"
+    (snippet,) = made(base, head)
+    assert "condition removed: `a is None`" in [note.en for note in snippet.notes]
+
+
 def test_a_function_that_is_gone_is_shown_as_it_was():
     """The before-side where there is no after-side."""
     (only,) = made(BASE, "def quiet(x, n=1):\n    return x\n")

@@ -150,6 +150,21 @@ def test_direction_is_told(one: str, other: str) -> None:
             "`Sampler.apply` 启动 `_k` 的方式改变：`num_warps` 默认值 → `8`。",
         ),
         (
+            edit("launch-changed", after="tuned(2)", detail={"kernel": "apply", "options": "autotune"}),
+            "`Sampler.apply` declares other launch options: nothing → `tuned(2)`.",
+            "`Sampler.apply` 声明的启动选项改变：无 → `tuned(2)`。",
+        ),
+        (
+            edit("guard-added", after="n > 0", detail={"allows": "n > 0", "condition": "early"}),
+            "`Sampler.apply` now checks `n > 0` where `early` holds.",
+            "`Sampler.apply` 现在在 `early` 成立时检查 `n > 0`。",
+        ),
+        (
+            edit("statement-removed", detail={"statement": "a()", "statements": 3, "uncounted": True}),
+            "`Sampler.apply` no longer runs `a()` and more.",
+            "`Sampler.apply` 不再执行 `a()` 等。",
+        ),
+        (
             edit("function-extracted", detail={"origin": "Sampler.run"}),
             "`Sampler.apply` is extracted from `Sampler.run`.",
             "从 `Sampler.run` 中提取出 `Sampler.apply`。",
