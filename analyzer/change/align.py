@@ -66,7 +66,7 @@ class Alignment:
 
     @cached_property
     def renamed(self) -> dict[str, str]:
-        gone, new = self._own_names
+        gone, new = self.own_names
         if not gone or not new:
             return {}
         base_locals = frozenset().union(*(f.locals for f in self.base))
@@ -104,7 +104,7 @@ class Alignment:
         }
 
     @cached_property
-    def _own_names(self) -> tuple[set[str], set[str]]:
+    def own_names(self) -> tuple[set[str], set[str]]:
         """At least the locals that the other side has not, told without a look at the statements that both have."""
         base, head = (
             {p.arg for f in functions for p in f.parameters}.union(
@@ -258,7 +258,7 @@ class Alignment:
     @cached_property
     def lone(self) -> tuple[dict[str, ast.expr], dict[str, ast.expr]]:
         """For each side, the locals that the other has not and that hold one thing wherever they are bound."""
-        if not any(self._own_names):
+        if not any(self.own_names):
             return {}, {}
         known = [
             {rename(name) for f in functions for name in f.locals}

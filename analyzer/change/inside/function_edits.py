@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from analyzer.change.align import Alignment
 from analyzer.change.edits import at, edits_of, make, match
 from analyzer.change.inside import extract, guards, launches, operations, testing
+from analyzer.change.inside.branch_values import branch_values
 from analyzer.change.inside.decorators import decorator_edits
 from analyzer.change.inside.global_state import global_state
 from analyzer.change.inside.handed_over import HandedOver
@@ -33,6 +34,7 @@ def alignment_edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]
     edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
     around = structure(alignment)
+    around.told.update(branch_values(alignment).same, branch_values(alignment).unsure)
     edits += [*around.edits, *order_edits(alignment), *decorator_edits(alignment)]
     edits += [*rewrites(alignment, around.told), *statement_edits(alignment, handed_over)]
     return edits + _matched(alignment.differing(around.told | alignment.weak), operations.EXTRACTORS, alignment.touched)

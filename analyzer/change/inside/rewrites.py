@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, make
+from analyzer.change.inside.branch_values import branch_values, lone_locals
 from analyzer.change.inside.guards import is_guard
 from analyzer.change.inside.launches import launch_of
 from analyzer.change.inside.side_by_side import Difference, SideBySide, text_of
@@ -22,7 +23,8 @@ MANY = 3
 
 def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]:
     """Edits of the pairs of statements that differ, but for those that are `told`."""
-    same = {*alignment.equal, *told}
+    unsure = branch_values(alignment).unsure
+    same = {*alignment.equal, *told} - unsure
     if PurePosixPath(alignment.head[0].path).name == "setup.py":
         return  # its lists are the build's
     for i, j in sorted(alignment.pairs.items()):
@@ -30,12 +32,17 @@ def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]
         if (i, j) in same or is_guard(x.node) or is_guard(y.node) or hasattr(x.node, "body"):
             continue
         if alignment.base_shapes[i] != alignment.head_shapes[j]:
-            found = list(dict.fromkeys(SideBySide(alignment, x, y, (i, j) in alignment.weak).differences()))
+            weak = (i, j) in alignment.weak or (i, j) in unsure
+            found = list(dict.fromkeys(SideBySide(alignment, x, y, weak).differences()))
             if ((i, j) in alignment.weak or _is_part(x)) and _bindings(x) != _bindings(y):
                 # Which of several assignments became which cannot be told.
                 found = [] if (i, j) in alignment.weak else [one for one in found if one.noun != "value"]
             if not any(_calls_one_of(alignment, node) for one in found for node in (one.base, one.head)):
                 yield from _edits(x, y, found)
+    for i, j in sorted(lone_locals(alignment).items()):
+        x, y = alignment.base_statements[i], alignment.head_statements[j]
+        if not any(_calls_one_of(alignment, s.node.value) for s in (x, y)):
+            yield from _edits(x, y, [Difference("value", x.node.value, y.node.value)])
 
 
 def _bindings(statement: Statement) -> int:

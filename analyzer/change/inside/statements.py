@@ -7,11 +7,13 @@ and what another edit tells (guards, barriers, draws, allocations, writes of glo
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from analyzer.change.align import Alignment, part_set
 from analyzer.change.edits import Side, make
 from analyzer.change.inside import vocabulary as v
+from analyzer.change.inside.branch_values import branch_values
 from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.inside.global_state import is_shared
 from analyzer.change.inside.handed_over import HandedOver, effects_of
@@ -64,18 +66,24 @@ def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[E
 def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
     """Locals that both sides bind and this one oftener: where it does, they get another value."""
     functions, names = (alignment.base[0], alignment.head[0]), (alignment.base_name, alignment.head_name)
-    others = {names[1 - side](name): len(values) for name, values in functions[1 - side].assigned.items()}
-    own = functions[side].assigned.items()
-    return frozenset(name for name, values in own if 0 < others.get(names[side](name), 0) < len(values))
+    others = {names[1 - side](name): times for name, times in _times_bound(functions[1 - side]).items()}
+    own = _times_bound(functions[side]).items()
+    return frozenset(name for name, times in own if 0 < others.get(names[side](name), 0) < times)
+
+
+def _times_bound(function: Function) -> Counter:
+    """Local -> how often it gets a value; a parameter has one to begin with."""
+    return Counter([p.arg for p in function.parameters] + [n for n, its in function.assigned.items() for _ in its])
 
 
 def _teller(alignment: Alignment, side: int, matched: tuple[set[int], set[int]]) -> Callable[[Statement], bool]:
     """Whether a statement that only this side has says something."""
+    given = branch_values(alignment).given[side]
     again, stored = _bound_again(alignment, side), _stored(alignment, 1 - side, matched[1 - side])
     rename = (alignment.base_name, alignment.head_name)[side]
 
     def told(statement: Statement) -> bool:
-        if _has_effect(statement) or (statement.target() in again and _is_choice(statement)):
+        if statement in given or _has_effect(statement) or (statement.target() in again and _is_choice(statement)):
             return True
         return bool(stored) and rename(_overwritten(statement)) in stored
 
