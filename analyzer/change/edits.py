@@ -36,6 +36,8 @@ DECLARED = {"declared-type": "cast", "declared-width": "index"}
 ONLY_PAIRED = frozenset(
     {"dtype-argument", "mask", "comparison", "operator", "constant", "stride", "launch", "tolerance", *DECLARED}
 )
+#: Facts of a statement that only one version has that are told with the tests around it.
+WHERE = frozenset({"cast", "allocation", "synchronization"})
 #: Facts that count only where what they apply to is known to both versions.
 OF_SOMETHING = frozenset({"cast", "contiguity", "index"})
 
@@ -256,6 +258,9 @@ def _known(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
 def _edit(kind: str, base: Fact | None, head: Fact | None, alignment: Alignment) -> Edit:
     one = head or base
     detail = dict(one.detail)
+    paired = alignment.pairs if one is base else alignment.pairs.values()
+    if (base is None or head is None) and one.noun in WHERE and one.place not in paired and one.statement.conditions:
+        detail["condition"] = one.statement.innermost  # the statement came or went with the tests around it
     if base is not None and head is not None:
         detail = {}
         options = changed_options(base, head) if base.noun == "launch" else {}

@@ -427,3 +427,11 @@ def test_nothing_is_said_of_the_meaning_of_what_no_reader_reads() -> None:
     assert _one_line(data) == "1 file changed, by no known kind of edit."
     assert _one_line(data, alike) == "2 files changed, by no known kind of edit."
     assert _one_line(alike) == "1 file changed in comments, docstrings or layout alone."
+
+
+@pytest.mark.parametrize("kind", ["cast-added", "cast-removed", "allocation-added", "synchronization-removed"])
+def test_what_comes_or_goes_with_a_test_is_told_with_it(kind: str) -> None:
+    """A cast, a buffer or a wait under a test that came with it is not told as one that always happens."""
+    said = [sentence(edit(kind, detail={"dtype": "float32", **more})) for more in ({}, {"condition": "x.wide"})]
+    assert "`x.wide`" not in said[0].en + said[0].zh
+    assert "where `x.wide` holds" in said[1].en and "在 `x.wide` 成立时" in said[1].zh
