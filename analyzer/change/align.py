@@ -272,6 +272,8 @@ class Alignment:
                 for name, values in f.assigned.items():
                     if name in parameters or rename(name) in known[1 - side]:
                         continue
+                    if len(values) != f.bindings[name]:
+                        continue
                     if len(values) == 1 or len({key(value) for _, value in values}) == 1:
                         found[side][name] = values[0][1]
         return found
@@ -286,9 +288,35 @@ class Alignment:
                 continue
             x, y = self._words(self.base_statements[i]), self._words(self.head_statements[j])
             unlike = max(x.total(), y.total()) > 4 and similarity(x, y) < WEAK
-            if unlike or _one_of_several(self.base_statements[i], self.head_statements[j]):
+            if unlike or self._another_local(i, j) or self._one_of_several(i, j):
                 found.add((i, j))
         return found
+
+    def _another_local(self, i: int, j: int) -> bool:
+        """Whether two locals are given a value of which neither became the other: they hold different things."""
+        x, y = self.base_statements[i].target(), self.head_statements[j].target()
+        return x.isidentifier() and y.isidentifier() and self.base_name(x) != self.head_name(y)
+
+    def _one_of_several(self, i: int, j: int) -> bool:
+        """Whether a local is set to another kind of value, or under other tests, and not as often on both sides."""
+        x, y = self.base_statements[i], self.head_statements[j]
+        values = [
+            s.node.value if isinstance(s.node, ast.Assign) and s.target().isidentifier() else None for s in (x, y)
+        ]
+        if not all(values):
+            return False
+        tests = [
+            [(holds, key(test)) for test, holds in s.conditions] for s, key in ((x, self.base_key), (y, self.head_key))
+        ]
+        bound = [s.function.assigned.get(s.target(), ()) for s in (x, y)]
+        if len(bound[0]) == len(bound[1]):
+            return False
+        if type(values[0]) is not type(values[1]):
+            return True
+        if tests[0] == tests[1]:
+            return False
+        kinds = [Counter(type(_whole(s, value)) for s, value in its) for its in bound]
+        return kinds[0][type(values[0])] != kinds[1][type(values[1])]
 
     @cached_property
     def touched(self) -> tuple[set[int], set[int]]:
@@ -355,12 +383,9 @@ def part_set(statement: Statement) -> ast.expr | None:
     return target if isinstance(target, ast.Attribute | ast.Subscript) else None
 
 
-def _one_of_several(x: Statement, y: Statement) -> bool:
-    """Whether a local is set to another kind of value, and both sides set it a different number of times."""
-    values = [s.node.value if isinstance(s.node, ast.Assign) and s.target().isidentifier() else None for s in (x, y)]
-    if not all(values) or type(values[0]) is type(values[1]):
-        return False
-    return len(x.function.assigned.get(x.target(), ())) != len(y.function.assigned.get(y.target(), ()))
+def _whole(statement: Statement, value: ast.expr) -> ast.expr:
+    """What an assignment assigns, where a name gets a part of it."""
+    return getattr(statement.node, "value", None) or value
 
 
 def _agree(base: str | None, head: str | None) -> bool:

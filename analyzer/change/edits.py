@@ -17,7 +17,7 @@ from analyzer.change.inside.dtypes import dtype_of
 from analyzer.change.inside.extract import Fact, is_own_call
 from analyzer.change.inside.launches import changed_options
 from analyzer.change.nodes import root_name
-from analyzer.change.refusals import refused
+from analyzer.change.refusals import ensured, refused
 from analyzer.change.source import Function
 from analyzer.model.change import Edit
 
@@ -183,6 +183,8 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
         one = base or head
         if noun == "guard" and one.value in _refused_otherwise(alignment, base is not None):
             return ""
+        if noun == "guard" and _ensured_otherwise(one, base is not None, alignment):
+            return ""
         if noun == "allocation" and _made_by_a_call(one, base is not None, alignment):
             return ""
         if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
@@ -215,6 +217,20 @@ def _refused_otherwise(alignment: Alignment, in_base: bool) -> set[guards.Clause
     """What the version that has not the guard refuses in a branch."""
     function, key = (alignment.head[0], alignment.head_key) if in_base else (alignment.base[0], alignment.base_key)
     return refused(function, key)
+
+
+def _ensured_otherwise(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
+    """Whether all that both versions have behind a guard stands under tests in the other that demand the same."""
+    places = alignment.pairs if in_base else {j: i for i, j in alignment.pairs.items()}
+    own, other = (alignment.base_statements, alignment.head_statements)[:: 1 if in_base else -1]
+    key = alignment.head_key if in_base else alignment.base_key
+    around = fact.statement.conditions
+    behind = [
+        other[places[place]]
+        for place in range(fact.place + 1, len(own))
+        if place in places and own[place].conditions[: len(around)] == around and own[place].function is fact.function
+    ]
+    return bool(behind) and all(fact.value in ensured(statement, key) for statement in behind)
 
 
 def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:

@@ -8,12 +8,23 @@ from collections.abc import Iterator
 from analyzer.change.inside import guards
 from analyzer.change.inside.extract import Key
 from analyzer.change.inside.surroundings import clauses, spelled_out, surroundings
-from analyzer.change.source import Function
+from analyzer.change.source import Function, Statement
 
 
 def refused(function: Function, key: Key) -> set[guards.Clause]:
     """What has to hold, as a guard would say it, for a `raise` that is no guard's not to be reached."""
     return {guards.clause(test, holds, key) for test, holds in _tests(function, key)}
+
+
+def ensured(statement: Statement, key: Key) -> set[guards.Clause]:
+    """What surely holds where a statement runs, as a guard would say it, by the tests around it."""
+    found = set()
+    for one in surroundings(statement.function).get(statement, ()):
+        for test in (one.test, getattr(one.node, "test", None)):
+            if test is not None:
+                parts = clauses(test, one.holds, key).values()
+                found |= {guards.clause(part, not holds, key) for part, holds in parts}
+    return found
 
 
 def refused_in_branches(own: Function, own_key: Key, other: Function, other_key: Key) -> set[str]:

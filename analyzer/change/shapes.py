@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from analyzer.change.limits import spend
@@ -26,6 +26,23 @@ def dump(node: ast.AST, name: Callable[[str], str]) -> str:
     pieces = _template(node).copy()
     pieces[1::2] = map(name, pieces[1::2])
     return "".join(pieces)
+
+
+def spelled(node: ast.AST, key: Callable[[ast.AST], str], held: Mapping[str, ast.expr]) -> str:
+    """The key of a node with what the locals of `held` stand for in their place, and what that names in turn."""
+    if not held:
+        return key(node)
+    within: list[str] = []
+
+    def name(one: str) -> str:
+        if one not in held or one in within:
+            return key(ast.Name(one))
+        within.append(one)
+        text = dump(held[one], name)
+        within.pop()
+        return text
+
+    return dump(node, name)
 
 
 def _template(node: ast.AST) -> list[str]:

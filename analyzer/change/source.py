@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
@@ -186,6 +187,17 @@ class Function:
         return frozenset(a.arg for a in self.parameters).union(*(s.bound for s in self.statements))
 
     @cached_property
+    def bindings(self) -> Counter[str]:
+        """Name -> the statements that bind it, a loop's or a ``+=`` included."""
+        return Counter(name for statement in self.statements for name in statement.bound)
+
+    def held(self, name: str) -> ast.expr | None:
+        """What a local holds that one assignment binds and nothing else; None of others, and of parameters."""
+        values = self.assigned.get(name, ())
+        once_bound = len(values) == 1 == self.bindings[name] and name not in {p.arg for p in self.parameters}
+        return values[0][1] if once_bound else None
+
+    @cached_property
     def assigned(self) -> dict[str, list[tuple[Statement, ast.expr]]]:
         """Name -> the expressions assigned to it, with their statements; tuples are taken apart."""
         found: dict[str, list[tuple[Statement, ast.expr]]] = {}
@@ -199,13 +211,25 @@ class Function:
                 continue
             for target, value in pairs:
                 if isinstance(target, ast.Tuple):
-                    values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
-                    for one, its in zip(target.elts, values, strict=False):
+                    for one, its in zip(target.elts, _parts(value, target.elts), strict=False):
                         if isinstance(one, ast.Name):
                             found.setdefault(one.id, []).append((statement, its))
                 elif isinstance(target, ast.Name):
                     found.setdefault(target.id, []).append((statement, value))
         return found
+
+
+def _parts(value: ast.expr, targets: list[ast.expr]) -> list[ast.expr]:
+    """What each of several targets gets: of one value for all, its part at that place (``x.shape[0]``)."""
+    if isinstance(value, ast.Tuple):
+        return value.elts
+    starred = next((n for n, one in enumerate(targets) if isinstance(one, ast.Starred)), len(targets))
+    places = [n if n <= starred else n - len(targets) for n in range(len(targets))]
+    return [ast.copy_location(ast.Subscript(value, _located(n, value), ast.Load()), value) for n in places]
+
+
+def _located(number: int, where: ast.expr) -> ast.Constant:
+    return ast.copy_location(ast.Constant(number), where)
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from analyzer.change.inside import vocabulary as v
 from analyzer.change.inside.dtypes import dtype_of, element_bytes
 from analyzer.change.nodes import argument, children, keyword, last_name, root_name
+from analyzer.change.shapes import spelled
 from analyzer.change.source import Function, Statement, once
 from analyzer.change.writing import written
 
@@ -388,7 +389,10 @@ def masks(view: View) -> Iterator[Fact]:
         if isinstance(mask, ast.Name):
             mask = view.lone.get(mask.id, mask)
         other = argument(call, 2, "other") if op == "load" else None
-        value = (view.key(mask) if mask is not None else "", _number_or_key(other, view) if other is not None else "")
+        value = (
+            spelled(mask, view.key, view.lone) if mask is not None else "",
+            _number_or_key(other, view) if other is not None else "",
+        )
         detail = {"operation": op, "mask": written(mask) if mask is not None else ""}
         if other is not None:
             detail["other"] = written(other)

@@ -60,11 +60,28 @@ def _cpp_edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]:
 def _matched(alignment: Alignment, extractors, only: tuple[set[int], set[int]] = (None, None)) -> list[Edit]:
     base = extract.facts(alignment.base_statements, alignment.base_key, extractors, only[0], alignment.lone[0])
     head = extract.facts(alignment.head_statements, alignment.head_key, extractors, only[1], alignment.lone[1])
+    base, head = _without_same_casts(base, head, alignment)
     edits = []
     for noun in dict.fromkeys(f.noun for f in [*base, *head]):
         pairs = match([f for f in base if f.noun == noun], [f for f in head if f.noun == noun], alignment)
         edits += edits_of(pairs, alignment)
     return edits
+
+
+def _without_same_casts(base: list, head: list, alignment: Alignment) -> tuple[list, list]:
+    """Without casts that both have, of which one side uses the result as an index and the other does not."""
+    waiting = [f for f in base if f.noun in ("cast", "index")]
+    dropped = set()
+    for other in head:
+        if other.noun not in ("cast", "index"):
+            continue
+        for one in waiting:
+            same = one.anchor == other.anchor and one.detail.get("dtype") == other.detail.get("dtype")
+            if same and one.noun != other.noun and alignment.pairs.get(one.place) == other.place:
+                dropped |= {one, other}
+                waiting.remove(one)
+                break
+    return [f for f in base if f not in dropped], [f for f in head if f not in dropped]
 
 
 def _test_edits(alignment: Alignment) -> Iterator[Edit]:

@@ -81,7 +81,7 @@ class HandedOver:
         """What the functions do, that `function` of a side (0 base, 1 head) runs, and did not on the other side."""
         gained, calls = self._gained[side], self._calls[side]
         seen: set[str] = set()
-        waiting = set(_mentioned(function)) - {function.simple_name}
+        waiting = set(_mentioned(function))
         while waiting:
             name = waiting.pop()
             seen.add(name)

@@ -160,27 +160,58 @@ def bound_arguments(call: ast.Call, kernel: Function) -> dict[str, ast.expr]:
     return bound
 
 
+def factor_kind(kernel: Function, name: str) -> str:
+    """Whether a kernel's parameter is a stride or a size: by the launches in the same file, without one by its name.
+
+    Empty where a launch gives it what may be either.
+    """
+    named = "stride" if "stride" in name.lower() else "size"
+    given = _given(kernel).get(name, named)
+    return given or ("stride" if named == "stride" else "")
+
+
 @once
-def stride_parameters(kernel: Function) -> frozenset[str]:
-    """Kernel parameters that are given a ``.stride()`` by a launch in the same file, or are named so."""
-    found = {p.arg for p in kernel.parameters if "stride" in p.arg.lower()}
+def _given(kernel: Function) -> dict[str, str]:
+    """Kernel parameter -> what the file's last launch gives it: a stride, a size, "" where neither is known."""
+    found: dict[str, str] = {}
     for function in kernel.module.functions.values():
         if function.simple_name == kernel.simple_name or kernel.simple_name not in function.text:
             continue
         for statement in function.statements:
             for call in statement.calls:
                 if launch_of(call) and launch_of(call)[0] == kernel.simple_name:
-                    for name, value in bound_arguments(call, kernel).items():
-                        if _is_stride(value):
-                            found.add(name)
-                        else:
-                            found.discard(name)
-    return frozenset(found)
+                    found |= {name: _step(value, function) for name, value in bound_arguments(call, kernel).items()}
+    return found
+
+
+def _step(value: ast.expr, function: Function, seen: frozenset[str] = frozenset()) -> str:
+    """Whether a value is a tensor's stride, or a size; "" where neither is known, as of what a caller hands in."""
+    if _is_stride(value):
+        return "stride"
+    if isinstance(value, ast.Name):
+        if value.id in {p.arg for p in function.parameters} | seen:
+            return ""
+        parts = [its for _, its in function.assigned.get(value.id, ())]
+        seen |= {value.id}
+    elif isinstance(value, ast.IfExp):
+        parts = [value.body, value.orelse]
+    elif isinstance(value, ast.BinOp):
+        parts = [part for part in (value.left, value.right) if not _is_number(part)]
+        return "size" if {_step(part, function, seen) for part in parts} == {"size"} else ""
+    else:
+        whole = value.value if isinstance(value, ast.Subscript) else value
+        shape = isinstance(whole, ast.Attribute) and whole.attr == "shape"
+        counted = isinstance(whole, ast.Call) and last_name(whole.func) in ("size", "len", "numel")
+        return "size" if shape or counted else ""
+    kinds = {_step(part, function, seen) for part in parts}
+    return "stride" if "stride" in kinds else "size" if kinds == {"size"} else ""
 
 
 def _is_stride(value: ast.expr) -> bool:
     if isinstance(value, ast.IfExp):
         return _is_stride(value.body) or _is_stride(value.orelse)
+    if isinstance(value, ast.Subscript):  # one of ``x.stride()``
+        value = value.value
     return isinstance(value, ast.Call) and last_name(value.func) == "stride"
 
 
@@ -189,7 +220,6 @@ def strides(view: View) -> Iterator[Fact]:
     function = view.function
     if not function.is_kernel:
         return
-    its = stride_parameters(function)
     parameters = {p.arg for p in function.parameters}
     addresses = address_names(function)
     in_address = view.statement.target() in addresses
@@ -204,9 +234,9 @@ def strides(view: View) -> Iterator[Fact]:
             for factor, row in ((node.right, node.left), (node.left, node.right)):
                 if isinstance(factor, ast.Name) and factor.id in parameters:
                     row = _without_cast(row, function)
-                    kind = "stride" if factor.id in its else "size"
                     detail = {"factor": factor.id, "row": written(row)}
-                    yield view.fact("stride", node, view.key(row), kind, detail=detail)
+                    if kind := factor_kind(function, factor.id):
+                        yield view.fact("stride", node, view.key(row), kind, detail=detail)
                     break
 
 
@@ -223,9 +253,9 @@ def stride_arguments(view: View) -> Iterator[Fact]:
         if kernel is None:
             continue
         for name, value in bound_arguments(call, kernel).items():
-            kind = "stride" if _is_stride(value) else "size"
             detail = {"factor": written(value), "row": name}
-            yield view.fact("stride", value, f"{found[0]} {name}", kind, detail=detail)
+            if kind := _step(value, view.function):
+                yield view.fact("stride", value, f"{found[0]} {name}", kind, detail=detail)
 
 
 def autotune(function: Function) -> dict[str, str]:

@@ -41,7 +41,8 @@ def order_edits(alignment: Alignment) -> Iterator[Edit]:
         for side, statements in enumerate((alignment.base_statements, alignment.head_statements))
     ]
     used: set[tuple[int, int]] = set()
-    for a, b in sorted(crossing, key=lambda pair: _distance(*pair)):
+    shapes = alignment.base_shapes
+    for a, b in sorted(crossing, key=lambda pair: (_distance(*pair), sorted(shapes[one[0]] for one in pair))):
         x, y = alignment.base_statements[a[0]], alignment.base_statements[b[0]]
         p, q = alignment.head_statements[a[1]], alignment.head_statements[b[1]]
         if a in used or b in used or not (_in_a_row(x, y) and _in_a_row(p, q)):

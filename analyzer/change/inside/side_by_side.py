@@ -14,11 +14,11 @@ from analyzer.change.align import Alignment
 from analyzer.change.inside import vocabulary as v
 from analyzer.change.inside.dtypes import dtype_of
 from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation, is_own_call
-from analyzer.change.inside.launches import launch_of, stride_parameters, tile_parameters
+from analyzer.change.inside.launches import factor_kind, launch_of, tile_parameters
 from analyzer.change.inside.operations import MESSAGES, operators_of
 from analyzer.change.nodes import last_name, root_name
 from analyzer.change.sequences import lcs
-from analyzer.change.shapes import dump
+from analyzer.change.shapes import spelled
 from analyzer.change.source import TOLD, Statement
 from analyzer.change.writing import written
 
@@ -127,9 +127,7 @@ class SideBySide:
 
     def _spelled(self, node: ast.AST, side: int) -> str:
         """The key of an expression with what the locals hold, that only its side has, in their place."""
-        lone, key = self.alignment.lone[side], self.keys[side]
-        rename = (self.alignment.base_name, self.alignment.head_name)[side]
-        return dump(node, lambda name: key(lone[name]) if name in lone else rename(name))
+        return spelled(node, self.keys[side], self.alignment.lone[side])
 
     def _walk(self, a: ast.AST, b: ast.AST, whole: Difference) -> Iterator[Difference]:
         """The smallest parts that differ; `whole` is what is told where a part is one by itself."""
@@ -290,12 +288,15 @@ class SideBySide:
             common = lcs([self.keys[0](e) for e in ours], [self.keys[1](e) for e in theirs])
             kept = {i for i, _ in common}, {j for _, j in common}
             gone, new = (
-                [n for n, e in enumerate(side) if n not in known and str(n) not in skipped and not _is_stride(e)]
+                [n for n, e in enumerate(side) if n not in known and str(n) not in skipped]
                 for side, known in zip((ours, theirs), kept, strict=True)
             )
             if gone and new:
                 yield self._listed(replace(here, base=a, head=b), ours, theirs)
                 return
+            gone, new = (
+                [n for n in places if not _is_stride(side[n])] for side, places in ((ours, gone), (theirs, new))
+            )
             for n in gone:
                 yield Difference("argument", ours[n], None, (a, b), str(n + 1))
             for n in new:
@@ -341,14 +342,14 @@ class SideBySide:
 
     def _held(self, node: ast.AST, own: Statement, counterpart: ast.AST) -> ast.AST:
         """What a local holds that is bound once, where the other side has not the local or spells its value out."""
-        if not isinstance(node, ast.Name) or node.id in {p.arg for p in own.function.parameters}:
+        if not isinstance(node, ast.Name):
             return node
         lone = self.alignment.lone[own is self.y]
         if node.id in lone:
             return lone[node.id]
-        values = [value for _, value in own.function.assigned.get(node.id, ())]
+        value = own.function.held(node.id)
         keys = self.keys if own is self.x else self.keys[::-1]
-        return values[0] if len(values) == 1 and keys[0](values[0]) == keys[1](counterpart) else node
+        return value if value is not None and keys[0](value) == keys[1](counterpart) else node
 
     def _bare(self, node: ast.AST, statement: Statement) -> ast.AST:
         while True:
@@ -391,8 +392,9 @@ class SideBySide:
         if dtype_of(a, self.x.function) in v.BYTES and dtype_of(b, self.y.function) in v.BYTES:
             return True
         if isinstance(a, ast.Name) and isinstance(b, ast.Name) and self.x.function.is_kernel:
-            strides = stride_parameters(self.x.function), stride_parameters(self.y.function)
-            return (a.id in strides[0]) != (b.id in strides[1])
+            parameters = [{p.arg for p in s.function.parameters} for s in (self.x, self.y)]
+            if a.id in parameters[0] and b.id in parameters[1]:
+                return {factor_kind(self.x.function, a.id), factor_kind(self.y.function, b.id)} == {"stride", "size"}
         return False
 
 

@@ -10,7 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, make
@@ -20,6 +20,7 @@ from analyzer.change.inside.surroundings import Around, clauses, disjuncts, iter
 from analyzer.change.nodes import negated
 from analyzer.change.refusals import refused_in_branches
 from analyzer.change.sequences import greedy
+from analyzer.change.shapes import spelled
 from analyzer.change.source import Statement, conjunction
 from analyzer.change.writing import written
 from analyzer.model.change import Edit
@@ -108,7 +109,10 @@ class _Comparison:
             return None, True  # an inner loop is not the outer one
         keys = self.alignment.base_key, self.alignment.head_key
         if isinstance(a, ast.For | ast.AsyncFor):
-            if iteration(a, keys[0]) == iteration(b, keys[1]):
+            spellings = [
+                partial(spelled, key=key, held=held) for key, held in zip(keys, self.alignment.lone, strict=True)
+            ]
+            if iteration(a, spellings[0]) == iteration(b, spellings[1]):
                 return None, True
             detail = {"loop_before": written(a.iter), "loop_after": written(b.iter)}
             return self._make("loop-changed", (x, a.iter), (y, b.iter), detail), True
@@ -172,12 +176,20 @@ class _Comparison:
         ends = type(a.body[-1]), type(b.body[-1])
         if ends[0] is ends[1] and issubclass(ends[0], ast.Return | ast.Continue | ast.Break):
             return True
+        return self._shares_inside(a, b, self.likenesses)
+
+    def _shares_inside(self, a: ast.stmt, b: ast.stmt, pairs: list[tuple[Statement, Statement]]) -> bool:
+        """Whether any of the pairs of statements stands in both."""
         inside = [{id(node) for node in ast.walk(side)} for side in (a, b)]
         return any(
-            id(x.node) in inside[0] and id(y.node) in inside[1]
-            for x, y in self.likenesses
-            if x.node is not a and y.node is not b
+            id(x.node) in inside[0] and id(y.node) in inside[1] for x, y in pairs if x.node is not a and y.node is not b
         )
+
+    @cached_property
+    def alike(self) -> list[tuple[Statement, Statement]]:
+        """The pairs of which the one surely became the other."""
+        weak = self.alignment.weak
+        return [(x, y) for x, y in self.likenesses if (self.places[x], self.places[y]) not in weak]
 
     def _keeps(self, a: ast.If | ast.While, b: ast.If | ast.While) -> bool:
         """Whether any statement that both sides have runs where either test holds."""
@@ -210,11 +222,13 @@ class _Comparison:
         """What came around, or went from around, statements that did not change."""
         gone: dict[Around, list[int]] = {}
         new: dict[Around, list[int]] = {}
-        for number, (_, _, before, after) in enumerate(self.pairs):
+        for number, (x, y, before, after) in enumerate(self.pairs):
             if len(before) == len(after) and all(map(self._matches, before, after)):
                 continue  # as for most statements: nothing around it came or went
+            if _is_header(x.node) and not self._shares_inside(x.node, y.node, self.alike):
+                continue  # the same test of other code
             for group, own, other, side in ((gone, before, after, 0), (new, after, before, 1)):
-                said = self._names(other, 1 - side) | self._refused[1 - side]
+                said = self._names(other, 1 - side) | self._refused[1 - side] | self._flagged(other, 1 - side)
                 key = (self.alignment.base_key, self.alignment.head_key)[side]
                 for one in own:
                     if one.kind in NOUNS and not self._has(other, one, side) and not said >= one.clauses(key).keys():
@@ -240,6 +254,19 @@ class _Comparison:
         for j, one in enumerate(y):
             if j not in {j for _, j in both}:
                 yield self._single(one, new[one], 1)
+
+    def _flagged(self, around: tuple[Around, ...], side: int) -> set[str]:
+        """What may hold where a flag does that is bound several times: one of the values that it is given."""
+        function = (self.alignment.base[0], self.alignment.head[0])[side]
+        key = (self.alignment.base_key, self.alignment.head_key)[side]
+        flags = {one.test.id: one.kind for one in around if isinstance(one.test, ast.Name) and one.holds}
+        return {
+            f"{kind} {name}"
+            for flag, kind in flags.items()
+            for _, value in function.assigned.get(flag, ())
+            if not isinstance(value, ast.Constant)
+            for name in clauses(spelled_out(value, function), True, key)
+        }
 
     def _has(self, others: tuple[Around, ...], one: Around, side: int) -> bool:
         """Whether the other side has the same thing around, be its test another: that is told of its header."""

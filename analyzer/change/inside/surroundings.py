@@ -88,10 +88,10 @@ def spelled_out(test: ast.expr, function: Function, seen: frozenset[str] = froze
     if isinstance(test, ast.Compare):
         sides = [spelled_out(side, function, seen) for side in (test.left, *test.comparators)]
         return ast.copy_location(ast.Compare(sides[0], test.ops, sides[1:]), test)
-    if isinstance(test, ast.Name) and test.id not in {p.arg for p in function.parameters} | seen:
-        values = [value for _, value in function.assigned.get(test.id, ())]
-        if len(values) == 1 and isinstance(values[0], _SPELLED) and not _mentions(values[0], test.id):
-            return spelled_out(values[0], function, seen | {test.id})
+    if isinstance(test, ast.Name) and test.id not in seen:
+        value = function.held(test.id)
+        if isinstance(value, _SPELLED) and not _mentions(value, test.id):
+            return spelled_out(value, function, seen | {test.id})
     return test
 
 

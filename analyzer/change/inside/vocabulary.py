@@ -98,7 +98,9 @@ LAUNCH_OPTIONS = frozenset({
     "num_warps", "num_stages", "num_ctas", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
     "launch_cooperative_grid", "launch_pdl", "num_consumer_groups", "num_buffers_warp_spec",
 })  # fmt: skip
-TILE_WORDS = frozenset({"BLOCK", "TILE", "GROUP", "SPLIT", "UNROLL", "STAGES", "WARPS", "CHUNK", "NUM"})
+TILE_WORDS = frozenset({"BLOCK", "TILE", "GROUP", "SPLIT", "UNROLL", "SPLITS", "STAGES", "WARPS", "CHUNK"})
+#: Words of a name that switches something on.
+SWITCH_WORDS = frozenset({"USE", "HAS", "IS", "ENABLE", "WITH"})
 
 #: Words of a name that holds an index or an offset.
 INDEX_WORDS = frozenset({
@@ -116,7 +118,8 @@ TOLERANCE_DEFAULTS = {
 
 def is_tile(keyword: str) -> bool:
     """Whether a launch keyword sets a tile or a count that the launch chooses (BLOCK_SIZE, GROUP_M, NUM_STAGES)."""
-    return keyword.isupper() and bool(TILE_WORDS & set(keyword.split("_")))
+    words = set(keyword.split("_"))
+    return keyword.isupper() and bool(TILE_WORDS & words) and not SWITCH_WORDS & words
 
 
 def is_index_name(name: str) -> bool:

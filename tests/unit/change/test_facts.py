@@ -137,3 +137,15 @@ def test_which_of_several_writes_became_which_is_not_guessed():
 def test_only_one_and_the_same_program_is_said_to_be_that(base: str, head: str, alike: bool) -> None:
     """A note says that comments, docstrings or layout alone changed where that is so, and nowhere else."""
     assert (TEXT_ALONE in file_facts("code.py", base, head).notes) is alike
+
+
+def test_what_moved_into_a_method_of_the_same_name_is_not_gone():
+    """A caller that hands its work to another object's method of its own name still has it done."""
+    worker = "class Worker:\n    def fit(self, length):\n        self.seen = length\n        self.runner"
+    runner = "class Runner:\n    def __init__(self):\n        self.length = 0\n"
+    pairs = [
+        SourcePair("worker.py", None, worker + ".length = length\n", worker + ".fit(length)\n"),
+        SourcePair("runner.py", None, runner, runner + "\n    def fit(self, length):\n        self.length = length\n"),
+    ]
+    kinds = [e.kind for facts in change_edits(pairs, NoTree()).values() for e in facts.edits]
+    assert sorted(kinds) == ["function-added", "statement-added"]
