@@ -57,6 +57,7 @@ class Classes:
     symbols: dict[str, list[Symbol]] = field(default_factory=dict)
     told: set[Function] = field(default_factory=set)
     moved: frozenset[str] = frozenset()
+    renamed: dict[str, str] = field(default_factory=dict)
 
 
 def classes_of(pairs: list[tuple[Module, Module]], matching: Matching, renames: Mapping[str, str]) -> Classes:
@@ -76,6 +77,7 @@ def classes_of(pairs: list[tuple[Module, Module]], matching: Matching, renames: 
         for f, g in matching.renamed:
             if x.owns(f) and y.owns(g) and f.name[len(x.name) :] == g.name[len(y.name) :]:
                 found.told |= {f, g}
+    found.renamed = {x.node.name: y.node.name for x, y in matched if x.node.name != y.node.name}
     found.moved = frozenset(y.node.name for x, y in matched if x.path != y.path)
     for c in gone:
         if c not in {x for x, _ in matched}:

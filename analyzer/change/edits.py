@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import Fact, is_own_call
+from analyzer.change.inside.extract import Fact, cast_parts, is_own_call
 from analyzer.change.inside.launches import changed_options
 from analyzer.change.nodes import root_name
 from analyzer.change.refusals import ensured, refused
@@ -189,6 +189,8 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
             return ""
         if noun in ONLY_PAIRED or (noun in OF_SOMETHING and not _known(one, base is not None, alignment)):
             return ""
+        if noun in ("index", "cast") and _casts_as_before(one, base is not None, alignment):
+            return ""
         if noun == "index" and _as_wide(one, base is not None, alignment):
             return "cast-removed" if head is None else "cast-added"
         if noun == "index":
@@ -246,6 +248,23 @@ def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
     return bool(target) and same and is_own_call(statement)
 
 
+def _casts_as_before(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
+    """Whether the other version casts to the same dtype: of an index as often, of a part that was cut out at all."""
+    dtype = fact.detail["dtype"]
+    own, other = (
+        sum(
+            parts is not None and parts[1] == dtype
+            for f in functions
+            for statement in f.statements
+            for parts in (cast_parts(call, f) for call in statement.calls)
+        )
+        for functions in (alignment.base, alignment.head)[:: 1 if in_base else -1]
+    )
+    if fact.noun == "index":
+        return 0 < own <= other
+    return alignment.counterpart(fact.function) is None and other > 0
+
+
 def _as_wide(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
     """Whether the other version names the same dtype where it makes what the cast gives: it may be as wide there."""
     own, other = (alignment.base_name, alignment.head_name)[:: 1 if in_base else -1]
@@ -256,7 +275,9 @@ def _as_wide(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
 
 
 def _untold(base: Fact, head: Fact) -> bool:
-    """Whether two allocations differ in nothing but a dtype that one of them does not say."""
+    """Whether two allocations differ in a dtype alone that one does not say, or two launches in nothing of theirs."""
+    if base.noun == "launch":
+        return not changed_options(base, head)
     unsaid = base.noun == "allocation" and "" in (base.detail.get("dtype"), head.detail.get("dtype"))
     return unsaid and base.value[1:] == head.value[1:]
 

@@ -158,6 +158,8 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     matching = match_functions(*functions, renames)
     modules = [(base[f.previous_path or f.path], head[f.path]) for f in whole]
     classes = classes_of(modules, matching, renames)
+    for alignment in matching.alignments:  # a class under another name is the same class wherever it is used
+        alignment.globals |= classes.renamed
     edits = [*classes.edits, *_function_edits(matching, classes.told)]
     handed_over = HandedOver(matching)
     for alignment in matching.alignments:

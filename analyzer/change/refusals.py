@@ -39,6 +39,17 @@ def refused_in_branches(own: Function, own_key: Key, other: Function, other_key:
     return {f"if {name}" for name in demanded & kept}
 
 
+def demanded(function: Function, key: Key) -> set[str]:
+    """The clauses (as surroundings name them) that hold behind the guards of a function, or it raises."""
+    found: set[str] = set()
+    for statement in function.statements:
+        node = statement.node
+        if guards.is_guard(node):
+            for test in (node.test, spelled_out(node.test, function)):
+                found |= {f"if {name}" for name in clauses(test, isinstance(node, ast.Assert), key)}
+    return found
+
+
 def _tests(function: Function, key: Key) -> Iterator[tuple[ast.expr, bool]]:
     """The clauses of the tests around each `raise`."""
     for statement, around in surroundings(function).items():
@@ -47,3 +58,5 @@ def _tests(function: Function, key: Key) -> Iterator[tuple[ast.expr, bool]]:
         tests = [one for one in around if one.test is not None]
         if tests and not guards.is_guard(tests[-1].node):
             yield from (part for one in tests for part in one.clauses(key).values() if part is not None)
+            for one in tests:  # and as it is written, with the names of locals
+                yield from clauses(one.node.test, one.holds, key).values()

@@ -17,6 +17,7 @@ from analyzer.change.inside.rewrites import rewrites
 from analyzer.change.inside.statements import statement_edits
 from analyzer.change.inside.structure import structure
 from analyzer.change.revisions.category import is_test
+from analyzer.change.writing import written
 from analyzer.model.change import Edit
 
 #: Facts that hold of a statement by itself: of statements that are the same on both sides they are the same.
@@ -89,7 +90,14 @@ def _test_edits(alignment: Alignment) -> Iterator[Edit]:
     if not (testing.is_test(base) and testing.is_test(head)):
         return
     x, y = testing.skips(base), testing.skips(head)
+    changed = testing.skips_changed(x, y)
+    for one, two in changed:
+        detail = {"decorator_before": written(one), "decorator_after": written(two)}
+        yield make("decorator-changed", at(base, one), at(head, two), detail)
+    told = {id(node) for pair in changed for node in pair}
     for text in sorted(x.keys() ^ y.keys()):
+        if id(x.get(text, y.get(text))) in told:
+            continue
         skipped = text in y
         before, after = ("", text) if skipped else (text, "")
         kind = "test-skipped" if skipped else "test-unskipped"

@@ -115,9 +115,16 @@ def _unpacked(node: ast.expr, view: View) -> dict[str, Option]:
 
 
 def changed_options(base: Fact, head: Fact) -> dict[str, tuple[str, str]]:
-    """Option -> (text before, text after) of those that differ; an option that is not given is "default"."""
+    """Option -> (text before, text after) of those that differ; an option that is not given is "default".
+
+    A parameter that only one side's kernel has is no option of the launch: it is told of the kernel.
+    """
     x, y = dict(base.value), dict(head.value)
     names = sorted(x.keys() | y.keys())
+    kernels = [fact.function.module.functions.get(fact.anchor) for fact in (base, head)]
+    if all(kernels):
+        of_one = {p.arg for p in kernels[0].parameters} ^ {p.arg for p in kernels[1].parameters}
+        names = [name for name in names if name not in of_one]
     missing = Option(None, "default")
     pairs = {name: (x.get(name, missing), y.get(name, missing)) for name in names}
     return {name: (a.text, b.text) for name, (a, b) in pairs.items() if a.key != b.key}

@@ -18,7 +18,7 @@ from analyzer.change.inside import guards
 from analyzer.change.inside.operations import same_but_values
 from analyzer.change.inside.surroundings import Around, clauses, disjuncts, iteration, leaves, spelled_out, surroundings
 from analyzer.change.nodes import negated
-from analyzer.change.refusals import refused_in_branches
+from analyzer.change.refusals import demanded, refused_in_branches
 from analyzer.change.sequences import greedy
 from analyzer.change.shapes import spelled
 from analyzer.change.source import Statement, conjunction
@@ -218,6 +218,12 @@ class _Comparison:
         )
         return refused_in_branches(*base, *head), refused_in_branches(*head, *base)
 
+    @cached_property
+    def _demanded(self) -> tuple[set[str], set[str]]:
+        """For each side, what holds behind its guards."""
+        its = self.alignment
+        return demanded(its.base[0], its.base_key), demanded(its.head[0], its.head_key)
+
     def regrouped(self) -> Iterator[Edit]:
         """What came around, or went from around, statements that did not change."""
         gone: dict[Around, list[int]] = {}
@@ -231,6 +237,8 @@ class _Comparison:
                 said = self._names(other, 1 - side) | self._refused[1 - side] | self._flagged(other, 1 - side)
                 key = (self.alignment.base_key, self.alignment.head_key)[side]
                 for one in own:
+                    if one.leaves == "raise" and one.clauses(key).keys() <= self._demanded[1 - side]:
+                        continue  # which the other side does, too, in a guard
                     if one.kind in NOUNS and not self._has(other, one, side) and not said >= one.clauses(key).keys():
                         group.setdefault(one, []).append(number)
         x, y = list(gone), list(new)

@@ -164,15 +164,31 @@ def _is(node: ast.expr, number: int) -> bool:
 
 
 def leaves(body: list[ast.stmt]) -> str:
-    """How a block is left before its end is passed, empty where it can be passed."""
+    """How a block is left before its end is passed, empty where it can be passed: "return", "continue or raise"."""
+    way = _left(body)
+    return " or ".join(sorted({way, *_exits(body)})) if way else ""
+
+
+def _exits(body: list[ast.stmt]) -> Iterator[str]:
+    """The exits in a block under tests of their own; what leaves a loop in it does not leave the block."""
+    for node in body:
+        if type(node) in _EXITS:
+            yield _EXITS[type(node)]
+        elif isinstance(node, ast.If) and not is_guard(node):
+            yield from _exits([*node.body, *node.orelse])
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            yield from _exits(node.body)
+
+
+def _left(body: list[ast.stmt]) -> str:
     if not body:
         return ""
     last = body[-1]
     if isinstance(last, ast.If) and last.orelse:
-        ways = leaves(last.body), leaves(last.orelse)
+        ways = _left(last.body), _left(last.orelse)
         return ways[0] if all(ways) else ""
     if isinstance(last, ast.With | ast.AsyncWith):
-        return leaves(last.body)
+        return _left(last.body)
     return _EXITS.get(type(last), "")
 
 

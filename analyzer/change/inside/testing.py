@@ -53,6 +53,15 @@ def skips(function: Function) -> dict[str, ast.AST]:
     return found
 
 
+def skips_changed(base: dict[str, ast.AST], head: dict[str, ast.AST]) -> list[tuple[ast.expr, ast.expr]]:
+    """Decorators that skip on both sides, each under conditions of its own: of a kind there is one on either side."""
+    gone, new = (
+        {last_name(node): node for text, node in own.items() if text not in other and isinstance(node, ast.expr)}
+        for own, other in ((base, head), (head, base))
+    )
+    return [(gone[name], new[name]) for name in gone if name in new]
+
+
 def parametrization(function: Function) -> list[str]:
     return [ast.unparse(d) for d in function.node.decorator_list if last_name(d) == "parametrize"]
 

@@ -117,6 +117,8 @@ def _in_place(alignment: Alignment, before: dict[Function, Summary], after: dict
                 continue  # what the other side does to it cannot be told
             if name not in other and name in _partly_set(others, rename_other):
                 continue  # it is written there, too, whatever it is
+            if name not in other and name in _in_closures(others, rename_other):
+                continue  # a function inside it may write it
             known = {write.via for _, write in other.get(name, ())} | _handed(name, others, rename_other)
             calm = [set(write.conditions) for _, write in other.get(name, ())]
             for function, write in sites:
@@ -159,6 +161,18 @@ def _partly_set(functions: Iterable[Function], rename) -> set[str]:
         if isinstance(statement.node, ast.Assign | ast.AugAssign)
         for target in getattr(statement.node, "targets", None) or [statement.node.target]
         if isinstance(target, ast.Subscript)
+    }
+
+
+def _in_closures(functions: Iterable[Function], rename) -> set[str]:
+    """Names that functions defined inside a function have."""
+    return {
+        rename(name.id)
+        for function in functions
+        for inner in ast.walk(function.node)
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and inner is not function.node
+        for name in ast.walk(inner)
+        if isinstance(name, ast.Name)
     }
 
 
