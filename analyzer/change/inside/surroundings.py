@@ -234,6 +234,14 @@ def surroundings(function: Function) -> dict[Statement, tuple[Around, ...]]:
     return found
 
 
+@once
+def inner_exits(function: Function) -> list[Around]:
+    """The exits that surround nothing behind the outer `if` that they are in, which can be passed otherwise."""
+    outer = [node for s in function.statements if isinstance(node := s.node, ast.If) and not _passed(node, function)]
+    inner = (one for node in outer for branch in (node.body, node.orelse) for one in branch)
+    return [exit for one in inner if isinstance(one, ast.If) for exit in _passed(one, function)]
+
+
 def _passed(node: ast.If, function: Function) -> tuple[Around, ...]:
     """What holds behind an `if` of which one branch leaves the block. What it demands of inputs is told as a guard."""
     if is_guard(node):
