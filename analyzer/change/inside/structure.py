@@ -243,12 +243,8 @@ class _Comparison:
             if _is_header(x.node) and not self._shares_inside(x.node, y.node, self.alike):
                 continue  # the same test of other code
             for group, own, other, side in ((gone, before, after, 0), (new, after, before, 1)):
-<<<<<<< HEAD
                 said = self._names(other, 1 - side) | self._refused[1 - side] | self._flagged(other, 1 - side)
-=======
-                said = self._names(other, 1 - side) | self._refused[1 - side]
                 own = [one for one in own if not (one.leaves and self._left_inside(one, side))]
->>>>>>> 7f4326e (tmp)
                 key = (self.alignment.base_key, self.alignment.head_key)[side]
                 for one in own:
                     if one.leaves == "raise" and one.clauses(key).keys() <= self._demanded[1 - side]:
@@ -277,7 +273,6 @@ class _Comparison:
             if j not in {j for _, j in both}:
                 yield self._single(one, new[one], 1)
 
-<<<<<<< HEAD
     def _flagged(self, around: tuple[Around, ...], side: int) -> set[str]:
         """What may hold where a flag does that is bound several times: one of the values that it is given."""
         function = (self.alignment.base[0], self.alignment.head[0])[side]
@@ -290,7 +285,7 @@ class _Comparison:
             if not isinstance(value, ast.Constant)
             for name in clauses(spelled_out(value, function), True, key)
         }
-=======
+
     def _left_inside(self, one: Around, side: int) -> bool:
         """Whether the other side leaves so, too, only within a test of its own; another test is told of its header."""
         inner = self._inner_exits[1 - side]
@@ -309,7 +304,6 @@ class _Comparison:
         """For each side, how it is left within an outer test, and what holds behind that there."""
         sides = (self.alignment.base[0], self.alignment.base_key), (self.alignment.head[0], self.alignment.head_key)
         return tuple({(e.leaves, frozenset(e.clauses(key))) for e in inner_exits(f)} for f, key in sides)
->>>>>>> 7f4326e (tmp)
 
     def _has(self, others: tuple[Around, ...], one: Around, side: int) -> bool:
         """Whether the other side has the same thing around, be its test another: that is told of its header."""
