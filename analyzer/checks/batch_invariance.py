@@ -19,6 +19,8 @@ NAME = "batch-invariance"
 #: Around the sizes at which engines switch between implementations.
 SIZES = (1, 2, 7, 8, 9, 33)
 WHOLE = 64
+#: Fills of inputs that may say which row of another input a row means; so may state that a probe builds.
+INDICES = ("arange", "repeat", "cycle")
 
 
 def run(run: ProbeRun) -> list[Check]:
@@ -58,6 +60,6 @@ def _batches(run: ProbeRun, whole: int) -> Iterator[tuple[str, list[int], dict[s
     for size in SIZES:
         if size < whole:
             yield f"{size} of {whole} rows", list(range(size)), {}
-    if not run.probe.python:  # state that a probe builds goes by the row's number
+    if not run.probe.python and not any(spec.fill in INDICES for spec in run.probe.inputs):
         yield "reversed", list(range(whole))[::-1], {}
     yield "neighbours with special values", list(range(whole)), {"special": True}

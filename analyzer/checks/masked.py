@@ -11,6 +11,7 @@ from analyzer.build.workers import Result, Worker
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.kernels.compare import MaskedLogits, masked_logits
 from analyzer.kernels.reference import Reference, Step, of_rows, reference
+from analyzer.model.plan import Scalar
 
 Inputs = dict[str, "torch.Tensor | None"]
 
@@ -31,9 +32,20 @@ def steps(run: ProbeRun, inputs: Inputs) -> list[Step]:
     """The oracle's steps, with inputs in the place of their names."""
     made = []
     for step in run.probe.oracle:
-        values = {name: inputs.get(v, v) if isinstance(v, str) else v for name, v in step.parameters.items()}
+        values = {name: _value(v, inputs) for name, v in step.parameters.items()}
         made.append((step.operation, {name: value for name, value in values.items() if value is not None}))
     return made
+
+
+def _value(given: Scalar, inputs: Inputs) -> Any:
+    """A number or word as it is, an input by its name, or ``state[mapping]``: the rows of one that another names."""
+    if not isinstance(given, str):
+        return given
+    state, _, mapping = given.removesuffix("]").partition("[")
+    if not mapping:
+        return inputs.get(given, given)
+    held, rows = inputs[state], inputs[mapping]
+    return held if held is None or rows is None else held[rows.long()]
 
 
 def logits_of(run: ProbeRun, inputs: Inputs) -> torch.Tensor:

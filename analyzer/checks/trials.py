@@ -61,8 +61,15 @@ def differing(a: torch.Tensor, b: torch.Tensor) -> int:
 def judged(
     run: ProbeRun, check: str, base: Mapping[str, Trial], head: Mapping[str, Trial], gate: str, fine: Text, bad: Text
 ) -> Check:
-    """The record: what is bad in head alone fails; `fine` and `bad` say what the trials ask."""
-    new = [name for name in head if head[name].bad > base[name].bad and (not base[name].bad or not head[name].failure)]
+    """The record: what is bad in head alone fails; `fine` and `bad` say what the trials ask.
+
+    What base does not survive says nothing of head; where that is every trial, nothing was compared.
+    """
+    head = {name: trial for name, trial in head.items() if not base[name].failure}
+    base = {name: base[name] for name in head}
+    if not head:
+        return run.record(check, "not-run", Text(en="base refuses every such call", zh="base 拒绝所有此类调用"))
+    new = [name for name in head if head[name].bad > base[name].bad]
     both = [name for name in head if head[name].bad and name not in new]
     better = [name for name in head if base[name].bad and not head[name].bad]
     names = _some(new or both or better)

@@ -15,8 +15,12 @@ Dtype = Literal["fp32", "bf16", "fp16", "fp64", "int32", "int64", "bool"]
 #: A probe's name is a folder's name too.
 ProbeName = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
 Fill = Literal[
-    "normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "exponential", "none"
+    "normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "exponential", "values", "none"
 ]
+
+
+#: Fills that another seed changes.
+RANDOM_FILLS = ("normal", "uniform", "integers", "exponential")
 
 
 class TensorSpec(Record):
@@ -25,28 +29,32 @@ class TensorSpec(Record):
     `shape` holds integers or expressions over the case's numbers ("rows", "vocab", "rows // 8"); `dtype` is a torch
     name or "logits" (the specialization's dtype). `fill`: normal (× scale), uniform (low..high), constant (value),
     arange (start, step), repeat (arange // every), cycle (arange % every), columns (each row counts its
-    columns), integers (low..high, exclusive), exponential (rate 1), none (the argument is None).
+    columns × step), integers (low..high, exclusive), exponential (rate 1), values (those of `values`, over and over), none
+    (the argument is None). `also`: what revisions call the parameter besides; the name that the signature has is used.
     """
 
     name: str
     shape: tuple[int | str, ...] = ()
     dtype: Dtype | Literal["logits"] = "logits"
     fill: Fill = "normal"
-    parameters: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar | tuple[Scalar, ...]] = {}
+    also: tuple[str, ...] = ()
 
 
 class OracleStep(Record):
     """One operation of the fp64 oracle and its parameters, each a number or the name of an input.
 
-    temperature (by), penalties (prompt, output: token ids; repetition, frequency, presence), bias (ids, values), allow
-    (mask, or ids), bad-words (history, words), top-k (k, ties), top-p (p, boundary, ties), min-p (value),
-    log-softmax, gather (ids), argmax (noise), race (noise), speculate (drafts, draft), sample. kernels/ has their
-    contracts. Written flat: ``{operation: top-k, k: 20, ties: all}``.
+    temperature (by), penalties (prompt, output: token ids; or prompt_bits, output_counts; repetition, frequency,
+    presence), bias (ids, values), allow (mask, or ids), ban (ids; pos, until), bad-words (history, words), top-k (k,
+    ties), top-p (p, boundary, ties), min-p (value), log-softmax, gather (ids), top (ids, n), rank (ids), argmax
+    (noise), race (noise), speculate (drafts, draft or draft_logits; uniform and recovered), sample. Of ids and words
+    `count` are used, where it is given. kernels/ has their contracts. Written flat: ``{operation: top-k, k: 20, ties:
+    all}``. ``state[mapping]`` is an input whose rows another one names.
     """
 
     operation: Literal[
-        "temperature", "penalties", "bias", "allow", "bad-words", "top-k", "top-p", "min-p", "log-softmax", "gather",
-        "argmax", "race", "speculate", "sample",
+        "temperature", "penalties", "bias", "allow", "ban", "bad-words", "top-k", "top-p", "min-p", "log-softmax", "gather",
+        "top", "rank", "argmax", "race", "speculate", "sample",
     ]  # fmt: skip
     parameters: dict[str, Scalar] = {}
 
@@ -68,7 +76,9 @@ class Probe(Record):
     probes.py, called in the child with the target's revision importable; it returns what is called in its place.
     `covers`: qualified names whose change calls for this probe. `launches`: kernels that the call launches.
     `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
-    `arguments`: what the call takes besides tensors. `result`: "return", or the input that holds the result.
+    `arguments`: what the call takes besides tensors. `optional`: arguments and inputs that the call gets only where its
+    signature has them. `result`: "return", a part of what is returned ("return.1", "return.logprobs"), or the input
+    that holds the result.
     `parameters`: numbers for `python` and for shapes. `may_write`: inputs that the contract allows to be written or
     returned. `output`: what the result is. `oracle`: the operations that lead to it, in their order, from the first
     input that has the dtype under test. `noise`: inputs that change from draw to draw, as seeds and positions do.
@@ -83,6 +93,7 @@ class Probe(Record):
     device: Literal["any", "gpu"] = "any"
     inputs: tuple[TensorSpec, ...] = ()
     arguments: dict[str, Scalar] = {}
+    optional: tuple[str, ...] = ()
     result: str = "return"
     parameters: dict[str, Scalar] = {}
     dtypes: tuple[Dtype, ...] = Field(("bf16", "fp32"), min_length=1)
@@ -93,6 +104,14 @@ class Probe(Record):
     sampler: Literal["gumbel", "none"] = "none"
     noise: tuple[str, ...] = ()
     checks: tuple[str, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _noise_is_random(self) -> Probe:
+        fills = {spec.name: spec.fill for spec in self.inputs}
+        for name in self.noise:
+            if fills.get(name) not in RANDOM_FILLS:
+                raise ValueError(f"noise: {name!r} is no input with a random fill ({', '.join(RANDOM_FILLS)})")
+        return self
 
 
 class PlannedCheck(Record):
