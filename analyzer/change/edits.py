@@ -239,11 +239,17 @@ def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
     """Whether the other version gives the same name what a call of its own code returns: that may allocate as well."""
     places = alignment.pairs if in_base else {j: i for i, j in alignment.pairs.items()}
     place = places.get(fact.place)
-    if place is None or getattr(fact.statement.node, "value", None) is not fact.node:
+    if getattr(fact.statement.node, "value", None) is not fact.node:
         return False
     own, other = (alignment.base_name, alignment.head_name) if in_base else (alignment.head_name, alignment.base_name)
-    statement = (alignment.head_statements if in_base else alignment.base_statements)[place]
+    statements = alignment.head_statements if in_base else alignment.base_statements
     target = fact.statement.target()
+    if place is None:
+        same = {pair[1 if in_base else 0] for pair in alignment.equal}
+        return target.isidentifier() and any(
+            other(s.target()) == own(target) and is_own_call(s) for n, s in enumerate(statements) if n not in same
+        )
+    statement = statements[place]
     same = target.endswith("]") or own(target) == other(statement.target())  # parts are paired by what holds them
     return bool(target) and same and is_own_call(statement)
 

@@ -100,6 +100,8 @@ def note(edit: Edit) -> Text:
     way_en, way_zh = WAYS.get(way, (way, way))
     if noun == "cast" and "dtype" in edit.detail:
         en, zh = f"cast to {edit.detail['dtype']}", f"到 {edit.detail['dtype']} 的类型转换"
+        if "bitcast" in edit.detail:
+            en, zh = f"reinterpretation as {edit.detail['dtype']}", f"按 {edit.detail['dtype']} 的重新解释"
     if noun in ("copy", "allocation", "dtype-argument") and "dtype" in edit.detail:
         en, zh = f"{en} ({edit.detail['dtype']})", f"{zh}（{edit.detail['dtype']}）"
     times = (f", {edit.count} times", f"，共 {edit.count} 处") if edit.count > 1 else ("", "")

@@ -11,6 +11,7 @@ from analyzer.change.edits import Side, make
 from analyzer.change.inside.branch_values import branch_values, lone_locals
 from analyzer.change.inside.guards import is_guard
 from analyzer.change.inside.launches import launch_of
+from analyzer.change.inside.other_forms import updates
 from analyzer.change.inside.side_by_side import Difference, SideBySide, text_of
 from analyzer.change.nodes import last_name
 from analyzer.change.source import Statement
@@ -37,12 +38,30 @@ def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]
             if ((i, j) in alignment.weak or _is_part(x)) and _bindings(x) != _bindings(y):
                 # Which of several assignments became which cannot be told.
                 found = [] if (i, j) in alignment.weak else [one for one in found if one.noun != "value"]
+            if x.function is not alignment.base[0] or y.function is not alignment.head[0]:
+                found = [one for one in found if one.noun != "result"]  # what was cut out returns to another caller
+            found = [one for one in found if not _tested_outside(one, x, y)]
             if not any(_calls_one_of(alignment, node) for one in found for node in (one.base, one.head)):
                 yield from _edits(x, y, found)
+    for x, y in updates(alignment):
+        yield from _edits(x, y, [Difference("value", x.node, y.node)])
     for i, j in sorted(lone_locals(alignment).items()):
         x, y = alignment.base_statements[i], alignment.head_statements[j]
         if not any(_calls_one_of(alignment, s.node.value) for s in (x, y)):
             yield from _edits(x, y, [Difference("value", x.node.value, y.node.value)])
+
+
+def _tested_outside(one: Difference, x: Statement, y: Statement) -> bool:
+    """Whether ``a if test else b`` is `a` on the other side, where the statement has a test around it of its own."""
+    sides = (one.base, x, one.head, y), (one.head, y, one.base, x)
+    return any(
+        isinstance(node, ast.IfExp)
+        and other is not None
+        and not isinstance(other, ast.IfExp)
+        and len(around.conditions) > len(own.conditions)
+        and written(other) in (written(node.body), written(node.orelse))
+        for node, own, other, around in sides
+    )
 
 
 def _bindings(statement: Statement) -> int:

@@ -81,7 +81,7 @@ class SideBySide:
         elif isinstance(a, ast.Expr):
             for one in self._walk(a.value, b.value, Difference("value", a.value, b.value)):
                 whole = one.base is a.value and one.head is b.value
-                if one.noun != "value" or self._same_arguments(one.base, one.head) or (whole and self._same_call(a, b)):
+                if one.noun != "value" or self._same_arguments(one.base, one.head) or (whole and self._is_call(a, b)):
                     yield replace(one, form="call") if one.noun == "value" and whole else one
 
     def _stored(self, a: ast.Subscript, b: ast.Subscript) -> Iterator[Difference]:
@@ -104,10 +104,9 @@ class SideBySide:
         ]
         return bool(given[0]) and given[0] == given[1]
 
-    def _same_call(self, a: ast.Expr, b: ast.Expr) -> bool:
-        """Whether surely the same call, by what it calls, is given other arguments."""
-        calls = isinstance(a.value, ast.Call) and isinstance(b.value, ast.Call)
-        return calls and not self.weak and self._same(a.value.func, b.value.func)
+    def _is_call(self, a: ast.Expr, b: ast.Expr) -> bool:
+        """Whether both are calls that have much in common: the one has the other's place."""
+        return isinstance(a.value, ast.Call) and isinstance(b.value, ast.Call) and not self.weak
 
     def _returned(self, a: ast.expr | None, b: ast.expr | None) -> Iterator[Difference]:
         if a is None and b is None:

@@ -19,6 +19,7 @@ from analyzer.change.inside.global_state import is_shared
 from analyzer.change.inside.handed_over import HandedOver, effects_of
 from analyzer.change.inside.launches import tile_statements
 from analyzer.change.inside.operations import MESSAGES
+from analyzer.change.inside.other_forms import in_another_form
 from analyzer.change.nodes import last_name
 from analyzer.change.source import TOLD, Function, Statement
 from analyzer.model.change import Edit
@@ -41,7 +42,7 @@ def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[E
         other = Side((head, base)[side])
         own_shapes = (alignment.base_shapes, alignment.head_shapes)[side]
         elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
-        elsewhere |= _set_otherwise(alignment, side)
+        elsewhere |= _set_otherwise(alignment, side) | in_another_form(alignment, side)
         told = _teller(alignment, side, matched)
         runs = list(_runs(statements, matched[side] | elsewhere, function, told))
         moved = handed_over.effects((head, base)[side], 1 - side) if runs else set()

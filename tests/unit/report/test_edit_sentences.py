@@ -435,3 +435,11 @@ def test_what_comes_or_goes_with_a_test_is_told_with_it(kind: str) -> None:
     said = [sentence(edit(kind, detail={"dtype": "float32", **more})) for more in ({}, {"condition": "x.wide"})]
     assert "`x.wide`" not in said[0].en + said[0].zh
     assert "where `x.wide` holds" in said[1].en and "在 `x.wide` 成立时" in said[1].zh
+
+
+@pytest.mark.parametrize("kind", ["cast-added", "cast-removed"])
+def test_a_view_of_the_same_bits_is_not_told_as_a_cast(kind: str) -> None:
+    """``x.view(torch.uint8)`` computes no other value: it is told as what it is."""
+    said = sentence(edit(kind, detail={"dtype": "uint8", "bitcast": True, "of": "value"}))
+    assert "reinterprets 1 value as uint8" in said.en and " cast" not in said.en
+    assert "按位重新解释为 uint8" in said.zh and "转换" not in said.zh
