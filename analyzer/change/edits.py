@@ -17,7 +17,7 @@ from analyzer.change.inside.dtypes import dtype_of
 from analyzer.change.inside.extract import Fact, cast_parts, is_own_call
 from analyzer.change.inside.launches import changed_options
 from analyzer.change.nodes import root_name
-from analyzer.change.refusals import ensured, refused
+from analyzer.change.refusals import behind_guard, ensured_otherwise, refused_otherwise
 from analyzer.change.source import Function
 from analyzer.model.change import Edit
 
@@ -181,9 +181,9 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     noun = (base or head).noun
     if base is None or head is None:
         one = base or head
-        if noun == "guard" and one.value in _refused_otherwise(alignment, base is not None):
+        if noun == "guard" and one.value in refused_otherwise(alignment, base is not None):
             return ""
-        if noun == "guard" and _ensured_otherwise(one, base is not None, alignment):
+        if noun == "guard" and ensured_otherwise(one, base is not None, alignment):
             return ""
         if noun == "allocation" and _made_by_a_call(one, base is not None, alignment):
             return ""
@@ -213,26 +213,6 @@ def _kind(base: Fact | None, head: Fact | None, alignment: Alignment) -> str:
     if noun == "tolerance":
         return f"tolerance-{'loosened' if head.value > base.value else 'tightened'}"
     return f"{noun}-changed"
-
-
-def _refused_otherwise(alignment: Alignment, in_base: bool) -> set[guards.Clause]:
-    """What the version that has not the guard refuses in a branch."""
-    function, key = (alignment.head[0], alignment.head_key) if in_base else (alignment.base[0], alignment.base_key)
-    return refused(function, key)
-
-
-def _ensured_otherwise(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
-    """Whether all that both versions have behind a guard stands under tests in the other that demand the same."""
-    places = alignment.pairs if in_base else {j: i for i, j in alignment.pairs.items()}
-    own, other = (alignment.base_statements, alignment.head_statements)[:: 1 if in_base else -1]
-    key = alignment.head_key if in_base else alignment.base_key
-    around = fact.statement.conditions
-    behind = [
-        other[places[place]]
-        for place in range(fact.place + 1, len(own))
-        if place in places and own[place].conditions[: len(around)] == around and own[place].function is fact.function
-    ]
-    return bool(behind) and all(fact.value in ensured(statement, key) for statement in behind)
 
 
 def _made_by_a_call(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
@@ -304,6 +284,8 @@ def _edit(kind: str, base: Fact | None, head: Fact | None, alignment: Alignment)
     paired = alignment.pairs if one is base else alignment.pairs.values()
     if (base is None or head is None) and one.noun in WHERE and one.place not in paired and one.statement.conditions:
         detail["condition"] = one.statement.innermost  # the statement came or went with the tests around it
+    if one.noun == "guard" and None in (base, head) and not behind_guard(one, base is not None, alignment):
+        detail["with_its_code"] = True
     if base is not None and head is not None:
         detail = {}
         options = changed_options(base, head) if base.noun == "launch" else {}

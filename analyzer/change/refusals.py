@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
-from analyzer.change.inside.extract import Key
+from analyzer.change.inside.extract import Fact, Key
 from analyzer.change.inside.surroundings import clauses, spelled_out, surroundings
 from analyzer.change.source import Function, Statement
 
@@ -60,3 +61,27 @@ def _tests(function: Function, key: Key) -> Iterator[tuple[ast.expr, bool]]:
             yield from (part for one in tests for part in one.clauses(key).values() if part is not None)
             for one in tests:  # and as it is written, with the names of locals
                 yield from clauses(one.node.test, one.holds, key).values()
+
+
+def refused_otherwise(alignment: Alignment, in_base: bool) -> set[guards.Clause]:
+    """What the version that has not the guard refuses in a branch."""
+    function, key = (alignment.head[0], alignment.head_key) if in_base else (alignment.base[0], alignment.base_key)
+    return refused(function, key)
+
+
+def ensured_otherwise(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
+    """Whether all that both versions have behind a guard stands under tests in the other that demand the same."""
+    behind, key = behind_guard(fact, in_base, alignment), alignment.head_key if in_base else alignment.base_key
+    return bool(behind) and all(fact.value in ensured(statement, key) for statement in behind)
+
+
+def behind_guard(fact: Fact, in_base: bool, alignment: Alignment) -> list[Statement]:
+    """The other version's statements of what both have behind a guard, under the tests around it."""
+    places = alignment.pairs if in_base else {j: i for i, j in alignment.pairs.items()}
+    own, other = (alignment.base_statements, alignment.head_statements)[:: 1 if in_base else -1]
+    around = fact.statement.conditions
+    return [
+        other[places[place]]
+        for place in range(fact.place + 1, len(own))
+        if place in places and own[place].conditions[: len(around)] == around and own[place].function is fact.function
+    ]

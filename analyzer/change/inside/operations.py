@@ -91,7 +91,9 @@ def operators(view: View) -> Iterator[Fact]:
         return
     ops = [op for part in view.statement.parts for op in operators_of(part, view.function, view.lone)]
     anchor = "kernel" if view.function.is_kernel else len(ops)  # host code is compared where as many stand
-    yield view.fact("operator", view.statement.parts[0], f"{anchor}", tuple(sorted(ops)))
+    node = view.statement.node
+    shown = node if isinstance(node, ast.AnnAssign) else view.statement.parts[0]
+    yield view.fact("operator", shown, f"{anchor}", tuple(sorted(ops)))
 
 
 def symbol(op: ast.AST, function: Function) -> str:

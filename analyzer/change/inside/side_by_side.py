@@ -198,7 +198,7 @@ class SideBySide:
             for side, kept in zip((ours, theirs), shared, strict=True)
         ]
         long = max(len(text_of(here.base)), len(text_of(here.head))) > SHORT
-        return replace(here, texts=tuple(text or "nothing" for text in texts)) if long else here
+        return replace(here, texts=tuple(texts)) if long else here
 
     def _children(self, a: ast.AST, b: ast.AST, whole: Difference) -> Iterator[Difference]:
         for name in a._fields:

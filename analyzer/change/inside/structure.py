@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, make
 from analyzer.change.inside import guards
+from analyzer.change.inside.extract import Key
 from analyzer.change.inside.operations import same_but_values
 from analyzer.change.inside.surroundings import (
     Around,
@@ -247,6 +248,8 @@ class _Comparison:
                 own = [one for one in own if not (one.leaves and self._left_inside(one, side))]
                 key = (self.alignment.base_key, self.alignment.head_key)[side]
                 for one in own:
+                    if self._implied(one, own, said, key):
+                        continue
                     if one.leaves == "raise" and one.clauses(key).keys() <= self._demanded[1 - side]:
                         continue  # which the other side does, too, in a guard
                     if one.kind in NOUNS and not self._has(other, one, side) and not said >= one.clauses(key).keys():
@@ -304,6 +307,12 @@ class _Comparison:
         """For each side, how it is left within an outer test, and what holds behind that there."""
         sides = (self.alignment.base[0], self.alignment.base_key), (self.alignment.head[0], self.alignment.head_key)
         return tuple({(e.leaves, frozenset(e.clauses(key))) for e in inner_exits(f)} for f, key in sides)
+
+    def _implied(self, one: Around, own: tuple[Around, ...], said: set[str], key: Key) -> bool:
+        """Whether what both sides have around already says all that a test does: ``a`` says ``a or b``."""
+        shared = {name for other in own if other is not one for name in other.clauses(key)} & said
+        parts = one.clauses(key) if one.test is not None else {}
+        return bool(parts) and all({f"if {way}" for way in disjuncts(*part, key)} & shared for part in parts.values())
 
     def _has(self, others: tuple[Around, ...], one: Around, side: int) -> bool:
         """Whether the other side has the same thing around, be its test another: that is told of its header."""
