@@ -18,6 +18,12 @@ def token_counts(tokens: torch.Tensor, vocab: int) -> torch.Tensor:
     return counts.scatter_add_(1, tokens, torch.ones_like(tokens))[:, :vocab]
 
 
+def unpacked(bits: torch.Tensor, vocab: int) -> torch.Tensor:
+    """The tokens whose bit is set in `bits` (int32 [rows, ⌈vocab / 32⌉], the lowest bit first): bool [rows, vocab]."""
+    place = torch.arange(32, device=bits.device)
+    return ((bits.unsqueeze(-1) >> place) & 1).flatten(1)[:, :vocab].bool()
+
+
 def penalise(
     logits: torch.Tensor,
     prompt: torch.Tensor,

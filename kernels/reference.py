@@ -10,12 +10,12 @@ import torch
 
 from analyzer.kernels.distribution import at_temperature, distribution
 from analyzer.kernels.kept_set import KeptSet, MinP, TopK, TopP, kept_set
-from analyzer.kernels.logprobs import log_probabilities
+from analyzer.kernels.logprobs import log_probabilities, ranks
 from analyzer.kernels.noise import Winners, exponential_race, gumbel_max
-from analyzer.kernels.penalties import penalise, token_counts
-from analyzer.kernels.restrictions import add_bias, allow_only, ban_words
+from analyzer.kernels.penalties import penalise, token_counts, unpacked
+from analyzer.kernels.restrictions import add_bias, allow_only, ban_words, first_of, left_padded
 from analyzer.kernels.rows import ROUNDOFF, per_row
-from analyzer.kernels.speculative import first_token, one_hot
+from analyzer.kernels.speculative import acceptance, first_token, one_hot
 
 #: An operation and its parameters: numbers, words, or tensors whose first dimension is the rows'.
 Step = tuple[str, Mapping[str, Any]]
@@ -60,7 +60,7 @@ def reference(logits: torch.Tensor, steps: Sequence[Step]) -> Reference:
         if mask is not None:
             masks.append(mask)
             continue
-        if masks and name not in ("argmax", "race", "speculate", "sample", "log-softmax", "gather"):
+        if masks and name not in ("top", "rank", "argmax", "race", "speculate", "sample", "log-softmax", "softmax", "gather"):
             raise ValueError(f"{name} after a step that masks")
         if masks and made.kept is None:
             made.kept = kept_set(made.values, *masks, ties_within=rounded)
@@ -95,16 +95,28 @@ def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
     if name == "temperature":
         return _temperature(made, given["by"])
     if name == "penalties":
-        counts = {side: token_counts(given[side], vocab) for side in ("prompt", "output")}
+        counts = {
+            "prompt": unpacked(given["prompt_bits"], vocab)
+            if "prompt_bits" in given
+            else token_counts(given["prompt"], vocab),
+            "output": given["output_counts"] if "output_counts" in given else token_counts(given["output"], vocab),
+        }
         numbers = {key: given[key] for key in ("repetition", "frequency", "presence") if key in given}
         made.values = penalise(values, **counts, **numbers)
     elif name == "bias":
-        made.values = add_bias(values, given["ids"], given["values"])
+        made.values = add_bias(values, first_of(given["ids"], given.get("count")), given["values"])
     elif name == "allow":
-        allowed = given["mask"].bool() if "mask" in given else token_counts(given["ids"], vocab) > 0
-        made.values = allow_only(values, allowed)
+        made.values = allow_only(values, _allowed(given, vocab))
+    elif name == "ban":
+        banned = token_counts(first_of(given["ids"], given.get("count")), vocab) > 0
+        if "until" in given:
+            banned &= (given["pos"] + 1 < given["until"]).unsqueeze(1)
+        made.values = allow_only(values, ~banned)
     elif name == "bad-words":
-        made.values = ban_words(values, given["history"], given["words"])
+        history, words = given["history"], given["words"]
+        if "lengths" in given:
+            history, words = left_padded(history, given["lengths"]), left_padded(words, given["word_lengths"])
+        made.values = ban_words(values, history, first_of(words, given.get("count")))
     elif name == "log-softmax":
         made.values = log_probabilities(values)
         top = values.masked_fill(values.isinf(), 0.0).abs().amax(-1, keepdim=True)
@@ -112,6 +124,20 @@ def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
     elif name == "gather":
         ids = given["ids"].long().reshape(len(values), -1)
         made.values, made.scale = values.gather(-1, ids), made.scale.gather(-1, ids)
+    elif name == "top":
+        chosen = (values.gather(-1, given["ids"].long().reshape(len(values), -1)), values.topk(given["n"], -1).values)
+        made.values = torch.cat(chosen, -1)
+        made.scale = made.scale.amax(-1, keepdim=True).expand_as(made.values)
+    elif name == "rank":
+        # Which of these an engine reports among ties is its contract: `ties` is most (the default) or least.
+        found = ranks(values, given["ids"].long().reshape(len(values), -1), roundings=0)
+        made.values = (found.least if given.get("ties") == "least" else found.most).double()
+        made.scale = torch.zeros_like(made.values)
+    elif name == "log":
+        made.values = values.log()
+    elif name == "softmax":
+        made.values, made.kept = made.distribution, None
+        made.scale = made.values
     elif name == "argmax":
         noise = given.get("noise")
         made.winners = gumbel_max(values, noise.double()) if noise is not None else greedy(values)
@@ -120,12 +146,42 @@ def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
     elif name == "sample":
         made.sampled = True
     elif name == "speculate":
-        draft = given["draft"].double() if "draft" in given else one_hot(given["drafts"], vocab)
-        made.values = first_token(distribution(values, values > float("-inf")), draft, given["drafts"]).log()
+        _speculate(made, given)
     else:
         raise ValueError(f"no operation {name!r}")
     _grow(made)
     return 2 * ROUNDOFF if name in ("penalties", "bias") else 0.0
+
+
+def _allowed(given: Mapping[str, Any], vocab: int) -> torch.Tensor:
+    """What an allow step admits; a row with a count of 0 has no list, and all are allowed."""
+    if "mask" in given:
+        return given["mask"].bool()
+    count = given.get("count")
+    allowed = token_counts(first_of(given["ids"], count), vocab) > 0
+    return allowed if count is None else allowed | (count <= 0).unsqueeze(1)
+
+
+def _speculate(made: Reference, given: Mapping[str, Any]) -> None:
+    """The first token of a draft and its verification: its distribution, or the token where the draws are given."""
+    values, drafts = made.values, given["drafts"]
+    if values.dim() == 3:  # the first place of each request
+        values, drafts = values[:, 0], drafts[:, 0]
+        given = {**given, "draft": given["draft"][:, 0]}
+    target = distribution(values, values > float("-inf"))
+    if "draft_logits" in given:
+        draft = torch.softmax(given["draft_logits"].double(), -1)
+    else:
+        draft = given["draft"].double() if "draft" in given else one_hot(drafts, values.shape[-1])
+    if "uniform" not in given:
+        made.values = first_token(target, draft, drafts).log()
+        made.scale = made.values.abs()
+        return
+    found = acceptance(target, draft, drafts, given["uniform"].double())
+    ids = torch.stack((drafts.long(), given["recovered"].long()), -1)
+    may = torch.stack((~found.must_reject, ~found.must_accept), -1)
+    may_win = torch.zeros_like(target, dtype=torch.long).scatter_add_(-1, ids, may.long()) > 0
+    made.winners = Winners(torch.where(found.must_accept, ids[:, 0], ids[:, 1]), may_win)
 
 
 def _grow(made: Reference) -> None:

@@ -8,6 +8,14 @@ import torch
 PADDING = -1
 
 
+def first_of(ids: torch.Tensor, count: torch.Tensor | None) -> torch.Tensor:
+    """`ids` [rows, n, …] with PADDING after the first `count` (int [rows]) of each row; as they are without a count."""
+    if count is None:
+        return ids
+    beyond = torch.arange(ids.shape[1], device=ids.device) >= count.unsqueeze(1)
+    return ids.masked_fill(beyond.reshape(*beyond.shape, *[1] * (ids.dim() - 2)), PADDING)
+
+
 def add_bias(logits: torch.Tensor, ids: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """`logits` [rows, vocab] plus `bias` [rows, n] at the tokens `ids` (int [rows, n]), fp64 [rows, vocab].
 
@@ -48,3 +56,11 @@ def ban_words(logits: torch.Tensor, history: torch.Tensor, words: torch.Tensor) 
     banned = torch.zeros(rows, vocab + 1, dtype=torch.bool, device=logits.device)
     banned.scatter_(1, torch.where(met, last, vocab), True)
     return logits.double().masked_fill(banned[:, :vocab], float("-inf"))
+
+
+def left_padded(values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """`values` (int [..., width]), of which the first `lengths` ([...]) count, with PADDING to the left of these."""
+    width = values.shape[-1]
+    place = torch.arange(width, device=values.device) - (width - lengths.long().unsqueeze(-1))
+    taken = values.long().gather(-1, place.clamp(0, width - 1))
+    return torch.where(place >= 0, taken, PADDING)

@@ -147,7 +147,8 @@ class Workspace:
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(source, encoding="utf-8")
         bridges = (*cutting.bridges, *cutting.missing)
-        return self._at(revision, tree, "slice", "", bridges), _hash(dict(cutting.files))
+        python = self.bundle.probes if probe.python else ""  # what it builds is part of what a build rests on
+        return self._at(revision, tree, "slice", python, bridges), _hash({**cutting.files, "probes.py": python})
 
     def _at(self, revision: str, tree: Path, mode: Mode, python: str, bridges: tuple[str, ...]) -> Place:
         return Place(

@@ -15,12 +15,13 @@ Dtype = Literal["fp32", "bf16", "fp16", "fp64", "int32", "int64", "bool"]
 #: A probe's name is a folder's name too.
 ProbeName = Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
 Fill = Literal[
-    "normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "exponential", "values", "none"
-]
+    "normal", "uniform", "constant", "arange", "repeat", "cycle", "columns", "integers", "exponential", "values",
+    "distinct", "softmax", "none",
+]  # fmt: skip
 
 
 #: Fills that another seed changes.
-RANDOM_FILLS = ("normal", "uniform", "integers", "exponential")
+RANDOM_FILLS = ("normal", "uniform", "integers", "exponential", "distinct", "softmax")
 
 
 class TensorSpec(Record):
@@ -29,8 +30,9 @@ class TensorSpec(Record):
     `shape` holds integers or expressions over the case's numbers ("rows", "vocab", "rows // 8"); `dtype` is a torch
     name or "logits" (the specialization's dtype). `fill`: normal (× scale), uniform (low..high), constant (value),
     arange (start, step), repeat (arange // every), cycle (arange % every), columns (each row counts its
-    columns × step), integers (low..high, exclusive), exponential (rate 1), values (those of `values`, over and over), none
-    (the argument is None). `also`: what revisions call the parameter besides; the name that the signature has is used.
+    columns × step), integers (low..high, exclusive), exponential (rate 1), values (those of `values`, over and
+    over), distinct (other integers below high in each place of a row), softmax (of normal × scale), none (the argument
+    is None). `also`: what revisions call the parameter besides; the name that the signature has is used.
     """
 
     name: str
@@ -46,15 +48,15 @@ class OracleStep(Record):
 
     temperature (by), penalties (prompt, output: token ids; or prompt_bits, output_counts; repetition, frequency,
     presence), bias (ids, values), allow (mask, or ids), ban (ids; pos, until), bad-words (history, words), top-k (k,
-    ties), top-p (p, boundary, ties), min-p (value), log-softmax, gather (ids), top (ids, n), rank (ids), argmax
+    ties), top-p (p, boundary, ties), min-p (value), log-softmax, log, softmax, gather (ids), top (ids, n), rank (ids), argmax
     (noise), race (noise), speculate (drafts, draft or draft_logits; uniform and recovered), sample. Of ids and words
     `count` are used, where it is given. kernels/ has their contracts. Written flat: ``{operation: top-k, k: 20, ties:
     all}``. ``state[mapping]`` is an input whose rows another one names.
     """
 
     operation: Literal[
-        "temperature", "penalties", "bias", "allow", "ban", "bad-words", "top-k", "top-p", "min-p", "log-softmax", "gather",
-        "top", "rank", "argmax", "race", "speculate", "sample",
+        "temperature", "penalties", "bias", "allow", "ban", "bad-words", "top-k", "top-p", "min-p", "log-softmax",
+        "log", "softmax", "gather", "top", "rank", "argmax", "race", "speculate", "sample",
     ]  # fmt: skip
     parameters: dict[str, Scalar] = {}
 
@@ -76,7 +78,8 @@ class Probe(Record):
     probes.py, called in the child with the target's revision importable; it returns what is called in its place.
     `covers`: qualified names whose change calls for this probe. `launches`: kernels that the call launches.
     `cases`: named sizes (parity, memory, latency, cpu), each a mapping to numbers such as rows and vocab.
-    `arguments`: what the call takes besides tensors. `optional`: arguments and inputs that the call gets only where its
+    `arguments`: what the call takes besides tensors; a text that names one of the case's numbers stands for it.
+    `optional`: arguments and inputs that the call gets only where its
     signature has them. `result`: "return", a part of what is returned ("return.1", "return.logprobs"), or the input
     that holds the result.
     `parameters`: numbers for `python` and for shapes. `may_write`: inputs that the contract allows to be written or

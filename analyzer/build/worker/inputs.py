@@ -74,7 +74,12 @@ def make(
     if fill == "cycle":
         return (torch.arange(shape[0], device=device) % option("every", 1)).to(dtype)
     if fill == "columns":
-        return (torch.arange(math.prod(shape), device=device) % shape[-1]).to(dtype).reshape(shape)
+        column = torch.arange(math.prod(shape), device=device) % shape[-1]
+        return (column * option("step", 1)).to(dtype).reshape(shape)
+    if fill == "values":
+        wanted = torch.tensor([number(value, numbers) for value in options["values"]], dtype=dtype, device=device)
+        place = torch.arange(math.prod(shape), device=device) % len(wanted)
+        return wanted[place].reshape(shape)
     if not random:
         return torch.empty(shape, dtype=dtype, device=device)
     generator = torch.Generator(device=device).manual_seed(seed)
@@ -83,6 +88,14 @@ def make(
     if fill == "uniform":
         drawn = torch.rand(shape, generator=generator, device=device)
         return (option("low", 0.0) + drawn * (option("high", 1.0) - option("low", 0.0))).to(dtype)
+    if fill == "distinct":  # each row begins elsewhere and goes on by an odd step; its number is below high / 100
+        high = option("high", 2)
+        first = torch.randint(high, (shape[0], 1), generator=generator, device=device)
+        step = 1 + 2 * torch.randint(50, (shape[0], 1), generator=generator, device=device)
+        return ((first + step * torch.arange(shape[1], device=device)) % high).to(dtype)
+    if fill == "softmax":
+        drawn = torch.randn(shape, generator=generator, device=device).mul_(option("scale", 1.0))
+        return drawn.softmax(-1).to(dtype)
     if fill == "exponential":
         return torch.empty(shape, device=device).exponential_(generator=generator).to(dtype)
     if fill == "integers":

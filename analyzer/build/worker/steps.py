@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import statistics
 import sys
 import time
@@ -203,16 +204,49 @@ class Session:
                     fake=fake,
                 )
                 target, sample = getattr(load.profile(), probe["python"])(target, case)
-            result = probe["result"]
+            numbers = request["numbers"]
+            arguments = {
+                name: numbers.get(value, value) if isinstance(value, str) else value
+                for name, value in probe["arguments"].items()
+            }
+            names = None if probe["python"] else _names(target, probe)
 
             def call(given: dict[str, Any]) -> Any:
-                returned = target(**given, **probe["arguments"])
-                if result != "return":
-                    return given[result]
-                return returned[0] if isinstance(returned, tuple) else returned
+                everything = {**given, **arguments}
+                if names is not None:
+                    everything = {names[name]: value for name, value in everything.items() if name in names}
+                return _result(target(**everything), given, probe["result"])
 
             self._prepared[key] = SimpleNamespace(call=call, sample=sample)
         return self._prepared[key]
+
+
+def _names(target: Any, probe: dict[str, Any]) -> dict[str, str]:
+    """What the target calls each input and argument: revisions name them differently, and some lack the optional ones.
+
+    What the signature has under no name is passed under its own, so that the call says what is wrong.
+    """
+    try:
+        parameters = inspect.signature(target).parameters
+    except (TypeError, ValueError):
+        parameters = {}
+    optional, found = set(probe.get("optional", ())), {}
+    inputs_of = {spec["name"]: spec.get("also", ()) for spec in probe["inputs"]}
+    for name in (*inputs_of, *probe["arguments"]):
+        known = next((one for one in (name, *inputs_of.get(name, ())) if one in parameters), None)
+        if known or name not in optional:
+            found[name] = known or name
+    return found
+
+
+def _result(returned: Any, given: dict[str, Any], result: str) -> Any:
+    """What the probe calls the result: all that is returned (its first part), a part of it, or an input."""
+    where, _, part = result.partition(".")
+    if where != "return":
+        return given[result]
+    if part:
+        return returned[int(part)] if part.isdigit() else getattr(returned, part)
+    return returned[0] if isinstance(returned, tuple) else returned
 
 
 def _milliseconds(call: Callable[[], Any], device: str) -> float:

@@ -130,6 +130,8 @@ def _extremes(given: Given, probe: dict[str, Any]) -> None:
                 continue
             if not bool((tensor <= 0).any()):
                 values = tuple(value for value in values if value > 0)  # what the inputs never have is out of contract
+            if step["operation"] == "top-k":
+                values = tuple(min(value, given[subject(probe)].shape[-1]) for value in values)
             tensor = tensor.clone()
             for row in range(1, len(tensor), 2):
                 tensor[row] = values[(row // 2 // len(PATTERNS)) % len(values)]
