@@ -26,6 +26,8 @@ def in_another_form(alignment: Alignment, side: int) -> set[int]:
         if place in taken:
             continue
         node, target = part_set(statement), statement.target()
+        if target.isidentifier() and isinstance(statement.node, ast.Assign):
+            node = statement.node.targets[0]
         others = locals_set.get(own[2](target), ()) if target.isidentifier() else ()
         alike = (_same_update(statement, its) or _same_call(statement, own[1], its, other[1]) for its in others)
         if (node is not None and own[1](node) in parts) or any(alike):
@@ -42,11 +44,13 @@ def _side(alignment: Alignment, side: int) -> tuple:
 
 
 def _parts_in_tuples(statements: list[Statement], key, _) -> Iterator[str]:
-    """Attributes and elements that are set as one of several, or by a loop, a `with` or a deletion."""
+    """What is set as one of several; attributes and elements by a loop or a `with`, too."""
     for statement in statements:
+        several = isinstance(statement.node, ast.Assign) and not statement.target().isidentifier()
         if part_set(statement) is None:
             for node in statement.nodes:
-                if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+                part = isinstance(node, ast.Attribute | ast.Subscript) or (several and isinstance(node, ast.Name))
+                if part and isinstance(node.ctx, ast.Store):
                     yield key(node)
 
 
