@@ -80,6 +80,16 @@ def updates(alignment: Alignment) -> Iterator[tuple[Statement, Statement]]:
 
 
 def _same_call(one: Statement, key, other: Statement, other_key) -> bool:
-    """Whether both give the local what the same function returns."""
-    values = [s.node.value if isinstance(s.node, ast.Assign) else None for s in (one, other)]
-    return all(isinstance(v, ast.Call) for v in values) and key(values[0].func) == other_key(values[1].func)
+    """Whether both give the local what the same function returns, perhaps under a test."""
+    if not (isinstance(one.node, ast.Assign) and isinstance(other.node, ast.Assign)):
+        return False
+    ours, theirs = (
+        {its(value.func) for value in _ways(s.node.value) if isinstance(value, ast.Call)}
+        for s, its in ((one, key), (other, other_key))
+    )
+    return bool(ours & theirs)
+
+
+def _ways(value: ast.expr) -> tuple[ast.expr, ...]:
+    """What ``a if test else b`` may be, any other value itself."""
+    return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
