@@ -32,7 +32,8 @@ def alignment_edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]
         return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
     if alignment.head[0].module.language != "python":
         return _cpp_edits(alignment, handed_over)
-    edits = _matched(alignment, LOCAL, alignment.touched) + _matched(alignment, WIDE)
+    facts = _matched(alignment, LOCAL, alignment.touched)
+    edits = [edit for edit in facts if not handed_over.tells(edit, alignment)] + _matched(alignment, WIDE)
     edits += signature_edits(alignment)
     around = structure(alignment)
     around.told.update(branch_values(alignment).same, branch_values(alignment).unsure)

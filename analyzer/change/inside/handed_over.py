@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
+from analyzer.change.align import Alignment
 from analyzer.change.functions import Matching
 from analyzer.change.nodes import last_name
 from analyzer.change.source import Function, Statement, once
+from analyzer.model.change import Edit
 
 #: Methods that a call of their class, or of an object of it, runs.
 _OF_CLASS = ("__init__", "__new__", "__post_init__", "__call__")
@@ -87,6 +89,16 @@ class HandedOver:
             seen.add(name)
             waiting |= calls.get(name, set()) - seen
         return set().union(*(gained.get(name, set()) for name in seen))
+
+    def tells(self, edit: Edit, alignment: Alignment) -> bool:
+        """Whether a buffer or a wait that one side lacks is what a function does there that it runs."""
+        noun, _, way = edit.kind.rpartition("-")
+        if way not in ("added", "removed") or noun not in ("allocation", "synchronization"):
+            return False
+        name = str(edit.detail.get("target" if noun == "allocation" else "operation", "")).rpartition(".")[2]
+        side = 1 if way == "removed" else 0  # the side that lacks it
+        verb = "set" if noun == "allocation" else "call"
+        return bool(name) and f"{verb} {name}" in self.effects((alignment.base, alignment.head)[side][0], side)
 
 
 def _note(found: dict[str, set[str]], function: Function, what: frozenset[str]) -> None:

@@ -152,7 +152,9 @@ class SideBySide:
         elif isinstance(a, ast.BinOp | ast.UnaryOp | ast.BoolOp):
             if self.operators_told and _operators(a) != _operators(b):
                 return
-            if type(a.op) is type(b.op) and len(getattr(a, "values", ())) == len(getattr(b, "values", ())):
+            if isinstance(a, ast.BoolOp) and type(a.op) is type(b.op):
+                yield from self._operands(a, b, here)
+            elif type(a.op) is type(b.op):
                 yield from self._children(a, b, here)
             else:
                 yield here
@@ -210,6 +212,16 @@ class SideBySide:
                     yield from self._walk(p, q, whole)
             elif isinstance(one, ast.expr) or isinstance(two, ast.expr):
                 yield whole
+
+    def _operands(self, a: ast.BoolOp, b: ast.BoolOp, whole: Difference) -> Iterator[Difference]:
+        """Of ``a and b and c`` those that differ, where as many stand on both sides and each in its place."""
+        ours, theirs = _flat(a), _flat(b)
+        common = lcs(*([key(e) for e in side] for side, key in zip((ours, theirs), self.keys, strict=True)))
+        if len(ours) != len(theirs) or any(i != j for i, j in common):
+            yield whole
+            return
+        for one, two in zip(ours, theirs, strict=True):
+            yield from self._walk(one, two, whole)
 
     def _compared(self, a: ast.Compare, b: ast.Compare, whole: Difference) -> Iterator[Difference]:
         ours, theirs = [a.left, *a.comparators], [b.left, *b.comparators]
@@ -412,6 +424,12 @@ def _terms(node: ast.AST, lone: Mapping[str, ast.expr]) -> Iterator[ast.AST]:
         yield from _terms(lone[node.id], {name: its for name, its in lone.items() if name != node.id})
     else:
         yield node
+
+
+def _flat(node: ast.BoolOp) -> list[ast.expr]:
+    """The operands, those of the same operator within it too."""
+    parts = (_flat(e) if isinstance(e, ast.BoolOp) and type(e.op) is type(node.op) else [e] for e in node.values)
+    return [one for part in parts for one in part]
 
 
 def _operators(node: ast.AST) -> int:

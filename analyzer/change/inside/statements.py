@@ -20,7 +20,8 @@ from analyzer.change.inside.handed_over import HandedOver, effects_of
 from analyzer.change.inside.launches import tile_statements
 from analyzer.change.inside.operations import MESSAGES
 from analyzer.change.inside.other_forms import in_another_form
-from analyzer.change.nodes import last_name
+from analyzer.change.inside.parameters import RECEIVERS
+from analyzer.change.nodes import last_name, root_name
 from analyzer.change.source import TOLD, Function, Statement
 from analyzer.model.change import Edit
 
@@ -154,7 +155,9 @@ def _has_effect(statement: Statement) -> bool:
         call = node.value
         name = last_name(call.func)
         op = statement.function.module.language_call(call)
-        in_place = name.endswith("_") and isinstance(call.func, ast.Attribute)  # told of the argument that is written
+        in_place = name.endswith("_") and isinstance(call.func, ast.Attribute)
+        if in_place:  # told of the argument that is written, where it is one
+            in_place = root_name(call.func) in {p.arg for p in statement.function.parameters} - set(RECEIVERS)
         return not (
             name in _ELSEWHERE
             or op == TOLD
