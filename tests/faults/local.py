@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.build import worker as package
-from analyzer.build.workers import Result
+from analyzer.build.workers import Place, Result, Worker
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.model.change import Change, Subject
+from analyzer.model.evidence import Isolation
 from analyzer.model.plan import Plan, Probe
 
 
@@ -71,17 +72,41 @@ class LocalWorker:
         for path in self.out.iterdir():
             path.unlink()
 
+    def close(self) -> None:
+        self._modules.clear()
 
-def pair_run(
-    folder: Path, base: str, head: str, probe: Probe, dtype: str = "fp32", seed: int = 0, device: str = "cpu"
-) -> ProbeRun:
-    """A run of `probe` over two sources of the module that it targets."""
-    workers = {}
-    for side, text in (("base", base), ("head", head)):
-        tree = folder / side / "tree"
-        tree.mkdir(parents=True, exist_ok=True)
-        (tree / f"{probe.target.partition(':')[0]}.py").write_text(text, encoding="utf-8")
-        workers[side] = LocalWorker(tree, folder / side / "out", device)
+
+Workers = dict[str, Any]
+
+
+def local_workers(folder: Path, module: str, sources: dict[str, str], device: str = "cpu") -> Workers:
+    """Base and head in this process, from their source texts."""
+    return {
+        side: LocalWorker(_tree(folder / side, module, text), folder / side / "out", device)
+        for side, text in sources.items()
+    }
+
+
+def process_workers(folder: Path, module: str, sources: dict[str, str], device: str = "cpu") -> Workers:
+    """Base and head in processes of their own, as the check stage has them."""
+    return {
+        side: Worker(
+            Place(side, _tree(folder / side, module, text), "slice", device, "", {}, Isolation()),  # type: ignore[arg-type]
+            folder / side / "worker",
+        )
+        for side, text in sources.items()
+    }
+
+
+def _tree(folder: Path, module: str, text: str) -> Path:
+    tree = folder / "tree"
+    tree.mkdir(parents=True, exist_ok=True)
+    (tree / f"{module}.py").write_text(text, encoding="utf-8")
+    return tree
+
+
+def pair_run(workers: Workers, probe: Probe, dtype: str = "fp32", seed: int = 0, device: str = "cpu") -> ProbeRun:
+    """A run of `probe` over both sides."""
     plan = Plan(
         subject=Subject(repository="pair", base="0" * 40, head="1" * 40),
         change=Change(files=()),

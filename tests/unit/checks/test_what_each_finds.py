@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the checks extra")
 
-from faults.local import pair_run  # noqa: E402
+from faults.local import local_workers, pair_run  # noqa: E402
 
 from analyzer.checks.session import CHECKS  # noqa: E402
 from analyzer.model.plan import Probe  # noqa: E402
@@ -97,8 +97,9 @@ CASES = [
 ]
 
 
-def outcome_of(check, base, head, folder) -> str:
-    (record,) = CHECKS[check](pair_run(folder, base, head, PROBES[base]))
+def outcome_of(check, base, head, folder, probe=None) -> str:
+    workers = local_workers(folder, "tiny", {"base": base, "head": head})
+    (record,) = CHECKS[check](pair_run(workers, probe or PROBES[base]))
     return record.outcome
 
 
@@ -115,5 +116,4 @@ def test_the_fault_fails_and_base_passes(check, base, find, replace, tmp_path):
 def test_what_base_has_too_does_not_fail(check, base, find, replace, tmp_path):
     """A fault of both revisions is pre-existing, or told as no difference at all; it never blocks."""
     faulty = base.replace(find, replace)
-    (record,) = CHECKS[check](pair_run(tmp_path, faulty, faulty, PROBES[base]))
-    assert record.outcome in ("pass", "pre-existing")
+    assert outcome_of(check, faulty, faulty, tmp_path, PROBES[base]) in ("pass", "pre-existing")
