@@ -13,7 +13,9 @@ from analyzer.change.source import Statement
 def in_another_form(alignment: Alignment, side: int) -> set[int]:
     """Places of the statements of a side (0 base, 1 head) whose target the other side sets in another form."""
     own, other = _side(alignment, side), _side(alignment, 1 - side)
-    parts = set(_parts_in_tuples(*other))
+    pairs = [(alignment.base_statements[i], alignment.head_statements[j]) for i, j in alignment.pairs.items()]
+    both = {id(pair[1 - side]) for pair in pairs if all(_sets_several(statement) for statement in pair)}
+    parts = set(_parts_in_tuples(*other, both))
     locals_set: dict[str, list[Statement]] = defaultdict(list)
     for statement in other[0]:
         if isinstance(statement.node, ast.Assign | ast.AugAssign) and statement.target().isidentifier():
@@ -43,15 +45,22 @@ def _side(alignment: Alignment, side: int) -> tuple:
     return left, *((alignment.base_key, alignment.base_name), (alignment.head_key, alignment.head_name))[side]
 
 
-def _parts_in_tuples(statements: list[Statement], key, _) -> Iterator[str]:
-    """What is set as one of several; attributes and elements by a loop or a `with`, too."""
+def _parts_in_tuples(statements: list[Statement], key, _, both: set[int]) -> Iterator[str]:
+    """What is set as one of several; attributes and elements by a loop or a `with`, too.
+
+    `both`: statements that both sides have, in other words: the locals that they set are set by both anyway.
+    """
     for statement in statements:
-        several = isinstance(statement.node, ast.Assign) and not statement.target().isidentifier()
+        several = _sets_several(statement) and id(statement) not in both
         if part_set(statement) is None:
             for node in statement.nodes:
                 part = isinstance(node, ast.Attribute | ast.Subscript) or (several and isinstance(node, ast.Name))
                 if part and isinstance(node.ctx, ast.Store):
                     yield key(node)
+
+
+def _sets_several(statement: Statement) -> bool:
+    return isinstance(statement.node, ast.Assign) and not statement.target().isidentifier()
 
 
 def _same_update(one: Statement, other: Statement) -> bool:
