@@ -192,7 +192,11 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     for edit in merge(edits):
         by_path.setdefault(renames.get(edit.path, edit.path), []).append(edit)
     for f in whole:
-        if not (symbols.get(f.path) or by_path.get(f.path) or notes[f.path]) and same_program(*sides[f.path]):
+        if (
+            None not in (f.base, f.head)
+            and not (symbols.get(f.path) or by_path.get(f.path) or notes[f.path])
+            and same_program(*sides[f.path])
+        ):
             notes[f.path].append(TEXT_ALONE)
     facts = {
         f.path: FileFacts(

@@ -26,7 +26,7 @@ _SAME = "\ue000"
 _LISTS = ("by", "stages", "exact", "unresolved")
 #: Noun -> the detail that says what came, went or changed, where a sentence can list several; else the span.
 _ITEM = {
-    "guard": "", "condition": "test", "cast": "", "dtype-argument": "", "parameter": "parameter", "test": "",
+    "guard": "demands", "condition": "test", "cast": "", "dtype-argument": "", "parameter": "parameter", "test": "",
     "decorator": "decorator", "allocation": "target", "contiguity": "operand", "import": "name",
     "dependency": "requirement", "build-flag": "flag", "argument": "value", "loop": "loop", "context": "context",
     "base-class": "base",

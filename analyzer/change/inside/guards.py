@@ -54,7 +54,7 @@ def guards(view: View) -> Iterator[Fact]:
     for part, flipped in _conjuncts(test, negated):
         its = clause(part, flipped, view.key)
         subject = written(_subject(part))
-        detail = {"subject": subject, "allows": _say(its, part, flipped)}
+        detail = {"subject": subject, "allows": _say(its, part, flipped), "demands": _demand(part, flipped)}
         if view.statement.conditions:
             detail["condition"] = view.statement.innermost
         yield view.fact("guard", part, its.subject, its, detail=detail)
@@ -192,6 +192,11 @@ def _say(clause: Clause, test: ast.expr, negated: bool) -> str:
     """The clause's alternatives for a reader."""
     if clause.kind == "allowed" and all(value in BYTES for value in clause.values):
         return ", ".join(sorted(clause.values))
+    return _demand(test, negated)
+
+
+def _demand(test: ast.expr, negated: bool) -> str:
+    """What has to hold, where a guard is passed."""
     if negated and isinstance(test, ast.Compare) and len(test.ops) == 1:
         return written(ast.Compare(test.left, [NEGATED[type(test.ops[0])]()], test.comparators))
-    return ("not " if negated else "") + written(test)
+    return written(ast.UnaryOp(ast.Not(), test)) if negated else written(test)

@@ -149,3 +149,8 @@ def test_what_moved_into_a_method_of_the_same_name_is_not_gone():
     ]
     kinds = [e.kind for facts in change_edits(pairs, NoTree()).values() for e in facts.edits]
     assert sorted(kinds) == ["function-added", "statement-added"]
+
+
+def test_a_new_file_without_code_has_no_other_side_to_be_the_same_as() -> None:
+    """A file of comments that came or went is told as added or deleted alone."""
+    assert file_facts("code.py", None, "# nothing\n").notes == file_facts("code.py", "# nothing\n", None).notes == ()

@@ -443,3 +443,14 @@ def test_a_view_of_the_same_bits_is_not_told_as_a_cast(kind: str) -> None:
     said = sentence(edit(kind, detail={"dtype": "uint8", "bitcast": True, "of": "value"}))
     assert "reinterprets 1 value as uint8" in said.en and " cast" not in said.en
     assert "按位重新解释为 uint8" in said.zh and "转换" not in said.zh
+
+
+def test_a_guard_is_told_by_what_it_demands() -> None:
+    """``if n <= 0: raise`` is told as the check that it is, not by the test that refuses; before and after alike."""
+    added = edit("guard-added", after="n <= 0", detail={"subject": "n", "demands": "n > 0"})
+    assert "checks `n > 0`" in sentence(added).en and "n <= 0" not in sentence(added).en + sentence(added).zh
+    wider = edit(
+        "guard-widened", before="n > 4", after="n > 8",
+        detail={"subject": "n", "demands_before": "n <= 4", "demands_after": "n <= 8"},
+    )  # fmt: skip
+    assert "more values of `n`: `n <= 4` → `n <= 8`." in sentence(wider).en
