@@ -322,6 +322,8 @@ def _name_of(definition: Node) -> str:
     name = re.sub(r"<.*>", "", text_of(inner)) if "operator" not in text_of(inner) else text_of(inner)
     if name.isupper() and definition.child_by_field_name("type") is None:  # TORCH_LIBRARY(name, m) { ... }
         return f"{name}{text_of(declarator.child_by_field_name('parameters'))}"
+    if "operator" not in name:  # before it may stand what the parser takes for a part of it: macros, and the type
+        return (name.split() or [""])[-1]
     return name.replace(" ", "")
 
 
