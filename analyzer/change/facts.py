@@ -24,7 +24,7 @@ from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.limits import Limits
 from analyzer.change.revisions.category import is_cpp
 from analyzer.change.shapes import dump, same_program
-from analyzer.change.source import Function, Module
+from analyzer.change.source import DEFINED, Function, Module
 from analyzer.change.tensors.effects import effects
 from analyzer.change.trim import parse_both
 from analyzer.model.base import Text
@@ -195,6 +195,7 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
         if (
             None not in (f.base, f.head)
             and not (symbols.get(f.path) or by_path.get(f.path) or notes[f.path])
+            and DEFINED.findall(f.base) == DEFINED.findall(f.head)  # what stays may have been left out of the trees
             and same_program(*sides[f.path])
         ):
             notes[f.path].append(TEXT_ALONE)

@@ -25,7 +25,7 @@ from analyzer.change.writing import written
 from analyzer.model.base import Text
 
 R = TypeVar("R")
-_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
+DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 
 
 #: What `Module.language_call` says of a call that is a fact of its own.
@@ -270,7 +270,7 @@ class Module:
     @cached_property
     def defined(self) -> frozenset[str]:
         """Names after a ``def`` or ``class`` anywhere in the text."""
-        return frozenset(_DEFINED.findall(self.text))
+        return frozenset(DEFINED.findall(self.text))
 
     @cached_property
     def lines(self) -> list[str]:
