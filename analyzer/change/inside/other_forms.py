@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from analyzer.change.align import Alignment, part_set
+from analyzer.change.nodes import last_name
 from analyzer.change.source import Statement
 
 
@@ -102,3 +103,20 @@ def _same_call(one: Statement, key, other: Statement, other_key) -> bool:
 def _ways(value: ast.expr) -> tuple[ast.expr, ...]:
     """What ``a if test else b`` may be, any other value itself."""
     return (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def of_another(alignment: Alignment) -> set[tuple[int, int]]:
+    """Pairs that call the same method of two things at two places: the one does not stand in place of the other."""
+    same = set(alignment.equal)
+    found = set()
+    for i, j in alignment.pairs.items():
+        nodes = alignment.base_statements[i].node, alignment.head_statements[j].node
+        if (i, j) in same or not all(isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) for n in nodes):
+            continue
+        one, two = nodes[0].value.func, nodes[1].value.func
+        if not (isinstance(one, ast.Attribute) and isinstance(two, ast.Attribute)) or one.attr != two.attr:
+            continue
+        names = alignment.base_name(last_name(one.value)), alignment.head_name(last_name(two.value))
+        if names[0] != names[1] and sum(a < i for a, _ in same) != sum(b < j for _, b in same):
+            found.add((i, j))
+    return found

@@ -11,7 +11,7 @@ from analyzer.change.edits import Side, make
 from analyzer.change.inside.branch_values import branch_values, lone_locals
 from analyzer.change.inside.guards import is_guard
 from analyzer.change.inside.launches import launch_of
-from analyzer.change.inside.other_forms import updates
+from analyzer.change.inside.other_forms import of_another, updates
 from analyzer.change.inside.side_by_side import Difference, SideBySide, text_of
 from analyzer.change.nodes import last_name
 from analyzer.change.source import Statement
@@ -25,7 +25,7 @@ MANY = 3
 def rewrites(alignment: Alignment, told: set[tuple[int, int]]) -> Iterator[Edit]:
     """Edits of the pairs of statements that differ, but for those that are `told`."""
     unsure = branch_values(alignment).unsure
-    same = {*alignment.equal, *told} - unsure
+    same = ({*alignment.equal, *told} - unsure) | of_another(alignment)
     if PurePosixPath(alignment.head[0].path).name == "setup.py":
         return  # its lists are the build's
     for i, j in sorted(alignment.pairs.items()):

@@ -19,7 +19,7 @@ from analyzer.change.inside.global_state import is_shared
 from analyzer.change.inside.handed_over import HandedOver, effects_of
 from analyzer.change.inside.launches import tile_statements
 from analyzer.change.inside.operations import MESSAGES
-from analyzer.change.inside.other_forms import in_another_form
+from analyzer.change.inside.other_forms import in_another_form, of_another
 from analyzer.change.inside.parameters import RECEIVERS
 from analyzer.change.nodes import last_name, root_name
 from analyzer.change.source import TOLD, Function, Statement
@@ -33,7 +33,8 @@ _ELSEWHERE = (
 
 def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[Edit]:
     base, head = alignment.base[0], alignment.head[0]
-    matched = set(alignment.pairs), set(alignment.pairs.values())
+    pairs = set(alignment.pairs.items()) - of_another(alignment)
+    matched = {i for i, _ in pairs}, {j for _, j in pairs}
     if not alignment.equal:
         return  # written anew as a whole
     shapes = set(alignment.base_shapes), set(alignment.head_shapes)
