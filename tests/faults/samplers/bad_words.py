@@ -19,12 +19,12 @@ def mask_bad_words(
     a slot that is not used. A word of one token is always masked; a word longer than history and one more never is.
     Nothing but logits is written. Values of other tokens stay bit for bit.
     """
-    rows, _, width = words.shape
-    vocab = logits.shape[-1]
+    width = words.shape[-1]
+    rows, vocab = logits.shape
     steps = torch.arange(width - 1, device=words.device)
     needed = word_lengths.unsqueeze(-1) - 1
     places = lengths.view(-1, 1, 1) - needed + steps
-    said = history.gather(1, places.clamp(0, history.shape[1] - 1).view(rows, -1)).view(places.shape)
+    said = history.gather(1, places.clamp(0, history.shape[1] - 1).flatten(1)).view(places.shape)
     same = (said == words[..., :-1]) & (places >= 0)
     hit = (same | (steps >= needed)).all(dim=-1) & (word_lengths > 0)
     last = words.gather(2, needed.clamp(min=0)).squeeze(-1)
