@@ -160,8 +160,12 @@ class Workspace:
         return self._text(revision, f"{stem}.py") or self._text(revision, f"{stem}/__init__.py")
 
     def _text(self, revision: str, path: str) -> str | None:
-        content = self.bundle.source(revision, path)
-        return None if content is None else content.decode("utf-8", "replace")
+        """A file's text by its path from the import root; the first of the profile's roots that has it."""
+        for root in self.profile.roots:
+            content = self.bundle.source(revision, f"{root}/{path}" if root else path)
+            if content is not None:
+                return content.decode("utf-8", "replace")
+        return None
 
 
 def _hash(files: dict[str, str]) -> str:

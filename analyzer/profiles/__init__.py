@@ -36,7 +36,8 @@ class CategoryRule(Record):
 
 
 class Profile(Record):
-    """`detect`: paths that a tree of this project has. `sources`: globs of the files that a check needs.
+    """`detect`: paths that a tree of this project has. `sources`: globs of the files that a check needs. `roots`: the
+    folders that its packages lie in, where that is not the tree itself.
 
     `stubs`: modules that a slice replaces, as module -> source text (re-exports, platform look-ups).
     `distribution`: metadata that the package asks for about itself, written where it is not installed.
@@ -46,6 +47,7 @@ class Profile(Record):
     name: str
     detect: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ("",)
     modules: tuple[ModuleName, ...] = ()
     categories: tuple[CategoryRule, ...] = ()
     stubs: dict[str, str] = {}
