@@ -14,8 +14,9 @@ import torch
 
 from analyzer.kernels.rows import TOLERANCE, per_row
 
-#: What becomes of logits equal to the last one kept: all stay, as many as the number allows, or either.
-Ties = Literal["either", "all", "exact"]
+#: What becomes of logits equal to the last one kept: all stay, as many as the number allows (exact: any of them, first:
+#: the lowest ids), or either.
+Ties = Literal["either", "all", "exact", "first"]
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ def kept_set(
             least, most = _top_p(row, step, least, most, tolerance)
         else:
             least, most = _min_p(row, step, least, most, tolerance)
+    ordered = ties_within == 0 and bool(steps) and all(getattr(step, "ties", "") == "first" for step in steps)
+    end, first = (row.place + 1, row.place) if ordered else (row.near_end, row.near_first)
     least = least.masked_fill(row.undefined, 0)
     most = most.masked_fill(row.undefined, logits.shape[1])
-    return KeptSet(
-        row.unsort(row.near_end <= least), row.unsort(row.near_first >= most), least.squeeze(1), most.squeeze(1)
-    )
+    return KeptSet(row.unsort(end <= least), row.unsort(first >= most), least.squeeze(1), most.squeeze(1))
 
 
 class _Sorted:
@@ -114,7 +115,7 @@ class _Sorted:
 
     def __init__(self, logits: torch.Tensor, ties_within: float) -> None:
         self.undefined = logits.isnan().any(-1, keepdim=True)
-        self.values, self.order = logits.masked_fill(self.undefined, 0.0).sort(dim=-1, descending=True)
+        self.values, self.order = logits.masked_fill(self.undefined, 0.0).sort(dim=-1, descending=True, stable=True)
         vocab = logits.shape[1]
         self.place = torch.arange(vocab, device=logits.device)
         changes = self.values[:, 1:] != self.values[:, :-1]
@@ -149,7 +150,7 @@ def _settle(
     """The interval of lengths once the last token's ties are dealt with; `before`: the interval the step was given."""
     if ties == "all":
         least = _stretch(row.end, least, before[0])
-    if ties != "exact":
+    if ties not in ("exact", "first"):
         most = _stretch(row.near_end, most, before[1])
     return least, most
 

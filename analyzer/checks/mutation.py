@@ -6,6 +6,8 @@ the probe declares may be written or returned; what base does too is pre-existin
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from analyzer.build.worker import tensors
@@ -16,6 +18,8 @@ from analyzer.model.base import Text
 from analyzer.model.evidence import Check
 
 NAME = "mutation"
+#: Rows of the two calls that show whether a result lives on.
+ROWS = 16
 
 
 def run(run: ProbeRun) -> list[Check]:
@@ -27,6 +31,11 @@ def run(run: ProbeRun) -> list[Check]:
         {"inputs_written": _written(result, worker, pristine), "output_aliases": _aliases(run, result)}
         for result, worker in zip(run.calls, (run.base, run.head), strict=True)
     ]
+    numbers = run.numbers("parity")
+    rows = list(range(min(ROWS, numbers["rows"]))) if "rows" in numbers else []
+    for side, figure in zip(("base", "head"), figures, strict=True):
+        again = run.step(side, "twice", "parity", numbers={**numbers, "rows": len(rows)}, variant=_few(numbers, rows))
+        figure["held"] = bool(again.data.get("overwritten"))
     (base_bad, base_text), (head_bad, head_text) = (_undeclared(run, side) for side in figures)
     new = sorted(head_bad - base_bad)
     if new:
@@ -74,12 +83,20 @@ def _aliases(run: ProbeRun, result: Result) -> list[str]:
     return [name for name in aliases if name != run.probe.result]
 
 
-def _undeclared(run: ProbeRun, figures: dict[str, list[str]]) -> tuple[set[str], Text]:
+def _few(numbers: dict[str, int], rows: list[int]) -> dict[str, object]:
+    return {"of": numbers["rows"], "rows": rows} if rows else {}
+
+
+def _undeclared(run: ProbeRun, figures: dict[str, Any]) -> tuple[set[str], Text]:
     """What a side does beyond the contract, as (what, input) words and as text."""
     written = [name for name in figures["inputs_written"] if name not in run.probe.may_write]
     aliased = [name for name in figures["output_aliases"] if name not in run.probe.may_write]
     en = [f"input `{name}` is overwritten" for name in written] + [f"the result aliases `{name}`" for name in aliased]
     zh = [f"输入 `{name}` 被改写" for name in written] + [f"结果与 `{name}` 共享存储" for name in aliased]
-    return {f"writes {name}" for name in written} | {f"aliases {name}" for name in aliased}, Text(
+    if figures["held"] and not run.probe.may_write:
+        en.append("the next call overwrites the result")
+        zh.append("下一次调用会改写此前的结果")
+    held = {"holds the result"} if figures["held"] and not run.probe.may_write else set()
+    return {f"writes {name}" for name in written} | {f"aliases {name}" for name in aliased} | held, Text(
         en=", ".join(en), zh="，".join(zh)
     )

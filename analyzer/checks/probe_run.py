@@ -91,9 +91,9 @@ class ProbeRun:
         """Ask a process of its own, the `number`-th beside the usual one; None where none can be had."""
         if self.open_fresh is None:
             return None
-        numbers = more.pop("numbers", None) or self.numbers(case)
+        numbers, dtype = more.pop("numbers", None) or self.numbers(case), more.pop("dtype", self.dtype)
         worker = self.open_fresh(side, number)
-        return worker.step(step, self.probe, numbers, self.dtype, self.plan.seed, HANG_SECONDS, **more)
+        return worker.step(step, self.probe, numbers, dtype, self.plan.seed, HANG_SECONDS, **more)
 
     @property
     def free_bytes(self) -> int:

@@ -19,7 +19,7 @@ BAD_OUTCOMES = ("fail", "crash", "hang", "out-of-memory")
 _FIGURE_KINDS: dict[str, Any] = {
     **dict.fromkeys(("failure", "error", "source", "ptx_sha256"), str),
     **dict.fromkeys(("inputs_written", "output_aliases", "new"), list[str]),
-    **dict.fromkeys(("same", "forced", "predicted"), bool),
+    **dict.fromkeys(("same", "forced", "predicted", "held"), bool),
 }
 _KINDS = {name: TypeAdapter(kind, config=ConfigDict(strict=True)) for name, kind in _FIGURE_KINDS.items()}
 _NUMBER = TypeAdapter(int | FiniteFloat, config=ConfigDict(strict=True))

@@ -24,7 +24,7 @@ class LocalWorker:
     def __init__(self, tree: Path, out: Path, device: str = "cpu") -> None:
         sys.modules.setdefault("analyzer_worker", package)
         steps = importlib.import_module("analyzer_worker.steps")
-        self.tree, self.out = tree, out
+        self.tree, self.out, self.device = tree, out, device
         out.mkdir(parents=True, exist_ok=True)
         job = {
             "out": str(out),
@@ -75,6 +75,12 @@ class LocalWorker:
     def close(self) -> None:
         self._modules.clear()
 
+    def another(self) -> LocalWorker:
+        """Another of the same tree, with modules of its own."""
+        return LocalWorker(
+            self.tree, self.out.with_name(f"{self.out.name}-{len(list(self.out.parent.iterdir()))}"), self.device
+        )
+
 
 Workers = dict[str, Any]
 
@@ -90,12 +96,21 @@ def local_workers(folder: Path, module: str, sources: dict[str, str], device: st
 def process_workers(folder: Path, module: str, sources: dict[str, str], device: str = "cpu") -> Workers:
     """Base and head in processes of their own, as the check stage has them."""
     return {
-        side: Worker(
+        side: Process(
             Place(side, _tree(folder / side, module, text), "slice", device, "", {}, Isolation()),  # type: ignore[arg-type]
             folder / side / "worker",
         )
         for side, text in sources.items()
     }
+
+
+class Process(Worker):
+    """A real worker that can open another beside it."""
+
+    def another(self) -> Process:
+        return Process(
+            self.place, self.folder.with_name(f"{self.folder.name}-{len(list(self.folder.parent.iterdir()))}")
+        )
 
 
 def _tree(folder: Path, module: str, text: str) -> Path:
@@ -113,4 +128,21 @@ def pair_run(workers: Workers, probe: Probe, dtype: str = "fp32", seed: int = 0,
         profile="generic",
         seed=seed,
     )
-    return ProbeRun(plan, probe, dtype, lambda side: workers[side], False, None, device, device == "cpu")  # type: ignore[arg-type]
+
+    def open_fresh(side: str, number: int) -> Any:
+        name = f"{side} {number}"
+        if name not in workers:
+            workers[name] = workers[side].another()
+        return workers[name]
+
+    return ProbeRun(
+        plan,
+        probe,
+        dtype,
+        lambda side: workers[side],
+        False,
+        None,
+        device,
+        device == "cpu",
+        open_fresh=open_fresh,  # type: ignore[arg-type]
+    )

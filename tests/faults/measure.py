@@ -40,9 +40,9 @@ NAMED_BY = {
     "determinism": {"determinism"},
     "special-values": {"special-values", "oracle", "kept-set"},
     "hang": {"hang"},
-    "crash": {"hang", "crash"},
+    "crash": {"hang", "determinism"},
     "latency": {"latency"},
-    "API": {"hang", "mutation", "oracle", "kept-set", "layout"},
+    "API": {"hang", "mutation", "oracle", "kept-set", "layout", "determinism"},
 }
 
 
@@ -126,7 +126,7 @@ def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: boo
                         run = pair_run(workers, probe, dtype, seed, device)
                         found.records += [(seed, dtype, record) for record in _records(run, device, turn)]
                         found.peers += [peer for peer in _peers(run) if peer not in found.peers]
-                        for worker in workers.values():
+                        for worker in list(workers.values()):
                             worker.clear()
         except Exception as error:
             found.error = f"{type(error).__name__}: {error}"

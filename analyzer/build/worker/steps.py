@@ -77,6 +77,16 @@ class Session:
             "sampled": tensors.write(sampled, self.out / f"{prefix}sampled") if sampled is not None else None,
         }
 
+    def step_twice(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Call, then call on other inputs: whether the first call's output is another after it."""
+        self._called = True
+        prepared = self._prepare(request)
+        given = self._inputs(request)
+        output = prepared.call(given)
+        before = tensors.hashed(output)
+        prepared.call(self._inputs({**request, "seed": request["seed"] + variants.STRIDE}))
+        return {"overwritten": bool(tensors.hashed(output) != before)}
+
     def step_repeat(self, request: dict[str, Any]) -> dict[str, Any]:
         """Call `repeats` times on the same inputs: how many times each output came, by a hash of its bytes."""
         self._called = True

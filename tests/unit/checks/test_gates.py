@@ -130,7 +130,20 @@ def test_mutation(tmp_path, base_writes, head_writes, outcome):
         if writes:
             after[0, 0] += 1
         calls.append(Result({"after": {"logits": side.keep("a", after)}, "aliases": []}))
-    run = make_run(tuple(calls))
+    run = make_run(tuple(calls), steps=dict.fromkeys(("base", "head"), Result({"overwritten": False})))
+    run.__dict__.update(base=sides[0], head=sides[1])
+    (record,) = mutation.run(run)
+    assert record.outcome == outcome
+
+
+@pytest.mark.parametrize(("base", "head", "outcome"), [(0, 1, "fail"), (1, 1, "pre-existing"), (1, 0, "pass")])
+def test_a_result_that_the_next_call_overwrites(tmp_path, base, head, outcome):
+    """A buffer that is handed out twice is an alias that no single call shows."""
+    sides = Stored(tmp_path / "base"), Stored(tmp_path / "head")
+    logits = inputs.make_all(PROBE.model_dump(), PROBE.cases["parity"], "bf16", "cpu", 0)["logits"]
+    calls = tuple(Result({"after": {"logits": side.keep("a", logits)}, "aliases": []}) for side in sides)
+    steps = {side: Result({"overwritten": bool(held)}) for side, held in (("base", base), ("head", head))}
+    run = make_run(calls, steps=steps)
     run.__dict__.update(base=sides[0], head=sides[1])
     (record,) = mutation.run(run)
     assert record.outcome == outcome
