@@ -206,9 +206,9 @@ def _padded() -> list[Arguments]:
 
 
 def _two_chunks() -> list[Arguments]:
-    logits = torch.zeros(40, 4200)
+    logits = torch.zeros(12, 4200)
     logits[:, 4150:] = 4.0
-    return [{**_gumbel(logits), "temperature": torch.ones(40)}]
+    return [{**_gumbel(logits), "temperature": torch.ones(12)}]
 
 
 def _many_tiles() -> list[Arguments]:
@@ -367,13 +367,13 @@ _SETS: dict[str, Sets] = {
         "same-positions": _same_positions,
         "nan": _nan,
         "rare-noise": _rare_noise,
-        "bf16-many": lambda: [_gumbel(_logits(300, 300, torch.bfloat16) * 0.1)],
+        "bf16-many": lambda: [_gumbel(_logits(200, 200, torch.bfloat16) * 0.1)],
     },
     "race": {
         **_common(_race),
         **_with_empty_row(_race),
         "uniform-ends": _uniform_ends,
-        "bf16-many": lambda: [_race(_logits(2000, 100, torch.bfloat16))],
+        "bf16-many": lambda: [_race(_logits(1000, 60, torch.bfloat16))],
     },
     "logprobs": {
         **_common(_logprobs),

@@ -36,6 +36,15 @@ def _of(cases):
     return [pytest.param(case, id=case.name) for case in cases if case.sampler.kind == "torch"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Tensors this small are slower on several threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("zoo")
