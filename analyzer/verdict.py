@@ -120,7 +120,7 @@ class _Facts:
         if self.measured:
             return ()
         files = [file for file in self.plan.change.files if file.category in ("source", "kernel")]
-        edited = {(edit.path, edit.symbol) for edit in self.plan.change.edits}
+        edited = {(e.path, e.symbol) for e in self.plan.change.edits if e.kind != "body-changed"}
         return tuple(file.path for file in files if file.category == "kernel" and untold(file)) + tuple(
             symbol.name
             for file in files

@@ -35,6 +35,7 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {
     **{
         noun: ("changed",)
         for noun in (
+            "body",
             "constant",
             "default",
             "comparison",

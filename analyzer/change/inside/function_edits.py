@@ -14,6 +14,7 @@ from analyzer.change.inside.handed_over import HandedOver
 from analyzer.change.inside.order import order_edits
 from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.inside.rewrites import rewrites
+from analyzer.change.inside.rewritten import rewritten, sure
 from analyzer.change.inside.statements import statement_edits
 from analyzer.change.inside.structure import structure
 from analyzer.change.revisions.category import is_test
@@ -28,6 +29,11 @@ WIDE = (launches.launches, launches.strides, launches.stride_arguments)
 
 def alignment_edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]:
     """Edits inside a function, its signature included."""
+    edits = _edits(alignment, handed_over)
+    return sure(edits, alignment) if rewritten(alignment) else edits
+
+
+def _edits(alignment: Alignment, handed_over: HandedOver) -> list[Edit]:
     if any(is_test(f.path) for f in (alignment.base[0], alignment.head[0])):
         return _matched(alignment, testing.EXTRACTORS, alignment.touched) + list(_test_edits(alignment))
     if alignment.head[0].module.language != "python":

@@ -56,6 +56,7 @@ CHANGED: dict[str, dict] = {
     "condition": {"test_before": "BEFORE", "test_after": "AFTER"},
     "context": {"context_before": "BEFORE", "context_after": "AFTER"},
     "argument": {"call": "sort", "argument": "stable", "value_before": "BEFORE", "value_after": "AFTER"},
+    "body": {"same": 3, "statements_before": 13, "statements_after": 21},
     "value": {"target": "x", "value_before": "BEFORE", "value_after": "AFTER"},
     "result": {"result_before": "BEFORE", "result_after": "AFTER"},
     "exception": {"exception_before": "BEFORE", "exception_after": "AFTER"},
