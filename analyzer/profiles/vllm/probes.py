@@ -406,6 +406,7 @@ def rejection_sample(sample: Any, case: Any) -> Any:
         rows = len(logits)
         whole = torch.arange(rows, dtype=torch.int32, device=logits.device)
         both = torch.arange(2 * rows, dtype=torch.int32, device=logits.device)
+        seeds = torch.full((rows,), case.seed, dtype=torch.int64, device=logits.device)
         zeros = torch.zeros(rows, dtype=drafts.dtype, device=logits.device)
         given = _accepted(
             sample,
@@ -418,7 +419,8 @@ def rejection_sample(sample: Any, case: Any) -> Any:
             expanded_idx_mapping=both // 2,
             expanded_local_pos=both % 2,
             temperature=torch.ones(rows, device=logits.device),
-            seed=torch.full((rows,), case.seed, dtype=torch.int64, device=logits.device),
+            seed=seeds,
+            seeds=seeds,
             num_speculative_steps=1,
             use_block_verification=case.block,
         )
