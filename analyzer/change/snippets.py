@@ -52,7 +52,8 @@ NOUNS = {
     "dependency": ("dependency", "依赖"), "build-flag": ("build flag", "构建选项"), "value": ("computed value", "计算"),
     "argument": ("argument of a call", "调用参数"), "result": ("returned value", "返回值"),
     "context": ("context", "上下文"), "exception": ("exception", "异常"), "body": ("body", "函数体"),
-    "base-class": ("base class", "基类"), "global-state": ("write to global state", "对全局状态的写入"), "statement": ("statement", "语句"),
+    "base-class": ("base class", "基类"), "global-state": ("write to global state", "对全局状态的写入"),
+    "statement": ("statement", "语句"),
 }  # fmt: skip
 WAYS = {
     "added": ("added", "新增"), "removed": ("removed", "移除"), "changed": ("changed", "更改"),
