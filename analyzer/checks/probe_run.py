@@ -15,6 +15,8 @@ from analyzer.model.plan import Plan, Probe
 
 #: Seconds a call may take: this, or 20 times what base took, whichever is more (docs/checks.md, hang).
 HANG_SECONDS, HANG_FACTOR = 30.0, 20.0
+#: After so many hangs of calls on changed inputs, or one on the usual ones, a side is not asked again.
+HANGS = 2
 
 
 class Kernel(NamedTuple):
@@ -75,6 +77,8 @@ class ProbeRun:
 
     def step(self, side: str, step: str, case: str, **more: Any) -> Result:
         """Ask one revision. A crash or hang is kept in `failures`; after it the process is started anew."""
+        if self._gave_up(side):
+            return self.failures[side]
         worker = self.base if side == "base" else self.head
         limit = max(HANG_SECONDS, HANG_FACTOR * self._base_seconds.get(step, 0.0))
         numbers = more.pop("numbers", None) or self.numbers(case)
@@ -83,9 +87,18 @@ class ProbeRun:
             self._base_seconds[step] = result.seconds
         # What a variant meets is its check's own; only what ends a process is more.
         told = "variant" not in more or result.failure in ("crash", "hang")
+        self._hangs[side] = self._hangs.get(side, 0) + (result.failure == "hang") * (1 if "variant" in more else HANGS)
         if not result.ok and told and side not in self.failures:
             self.failures[side] = result
         return result
+
+    def _gave_up(self, side: str) -> bool:
+        """Whether a side has hung so often that it is not asked again: every hang costs its whole limit."""
+        return self._hangs.get(side, 0) >= HANGS
+
+    @cached_property
+    def _hangs(self) -> dict[str, int]:
+        return {}
 
     def fresh_step(self, side: str, number: int, step: str, case: str, **more: Any) -> Result | None:
         """Ask a process of its own, the `number`-th beside the usual one; None where none can be had."""

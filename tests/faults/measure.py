@@ -14,6 +14,7 @@ from faults.local import local_workers, pair_run, process_workers
 from faults.peers import PEERS, accused_by
 from faults.zoo import Case, Sampler
 
+from analyzer.checks import probe_run
 from analyzer.checks.masked import output
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.checks.session import CHECKS, ORDER
@@ -21,8 +22,12 @@ from analyzer.model.evidence import BAD_OUTCOMES, Check
 from analyzer.model.plan import Probe
 
 DECLARED = Path(__file__).with_name("probes.yml")
-#: Checks that need what a small run has not: a GPU, or a compiled kernel beside it.
+#: The samplers' calls take milliseconds.
+ZOO_HANG_SECONDS = 8.0
+#: Checks that need a GPU.
 GPU_ONLY = ("latency", "index-width", "peak-memory")
+#: Checks that take long, or the GPU for themselves: of faults only those of this kind, of harmless changes the kernels.
+COSTLY = ("latency", "index-width")
 #: Checks that judge a harmless change over many seeds; the others do not look at what a seed draws, or start processes.
 SEEDED = ("kept-set", "distribution-distance", "oracle", "token-flips", "mutation", "special-values",
           "batch-invariance", "layout", "sampling")  # fmt: skip
@@ -115,6 +120,7 @@ def probes(sampler: Sampler) -> list[Probe]:
 def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: bool = False) -> Measured:
     """All checks of a case's probes at the first seed; at the others those that a seed can change."""
     found = Measured(case)
+    probe_run.HANG_SECONDS = ZOO_HANG_SECONDS
     with tempfile.TemporaryDirectory(prefix="zoo-", ignore_cleanup_errors=True) as folder:
         workers = (process_workers if processes else local_workers)(
             Path(folder), Path(case.sampler.file).stem, {"base": case.base, "head": case.head}, device
@@ -124,7 +130,7 @@ def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: boo
                 for probe in probes(case.sampler):
                     for dtype in probe.dtypes:
                         run = pair_run(workers, probe, dtype, seed, device)
-                        found.records += [(seed, dtype, record) for record in _records(run, device, turn)]
+                        found.records += [(seed, dtype, record) for record in _records(run, case, turn)]
                         found.peers += [peer for peer in _peers(run) if peer not in found.peers]
                         for worker in list(workers.values()):
                             worker.clear()
@@ -136,9 +142,12 @@ def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: boo
     return found
 
 
-def _records(run: ProbeRun, device: str, turn: int) -> Iterator[Check]:
+def _records(run: ProbeRun, case: Case, turn: int) -> Iterator[Check]:
     for name in sorted(run.probe.checks, key=ORDER.index):
-        if (device == "cpu" and name in GPU_ONLY) or (turn and name not in SEEDED):
+        if (run.device == "cpu" and name in GPU_ONLY) or (turn and name not in SEEDED):
+            continue
+        harmless_kernel = not case.kind and case.sampler.kind == "triton" and name == "index-width"
+        if name in COSTLY and case.kind != name and not harmless_kernel:
             continue
         yield from CHECKS[name](run)
 

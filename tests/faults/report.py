@@ -104,6 +104,9 @@ def main() -> None:
         }
         for done in as_completed(waiting):
             rows.append(done.result())
+            if options.out:  # what is there when the time is over
+                with options.out.with_suffix(".jsonl").open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(rows[-1]) + "\n")
             if sys.stderr.isatty():
                 print(f"\r{len(rows)} of {len(waiting)}", end="", file=sys.stderr, flush=True)
     environment = {

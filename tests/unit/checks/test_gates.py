@@ -208,3 +208,24 @@ def test_hang_sums_up():
     assert (record.outcome, record.head["failure"]) == ("hang", "hang")
     (record,) = hang.run(make_run())
     assert record.outcome == "pass"
+
+
+class Hanging:
+    """A worker that never answers, and counts how often it was asked."""
+
+    asked = 0
+
+    def step(self, *_, **__) -> Result:
+        self.asked += 1
+        return Result(failure="hang", error="no answer")
+
+
+@pytest.mark.parametrize(("more", "asked"), [({}, 1), ({"variant": {"special": True}}, 2)])
+def test_a_side_that_hangs_is_not_asked_for_ever(more, asked):
+    """One hang of the usual call is enough, two of calls on changed inputs: each takes its whole limit."""
+    run = make_run()
+    run.__dict__["head"] = worker = Hanging()
+    for _ in range(5):
+        assert run.step("head", "call", "parity", **more).failure == "hang"
+    assert worker.asked == asked
+    assert run.failures["head"].failure == "hang"
