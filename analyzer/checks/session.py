@@ -51,6 +51,8 @@ CHECKS: dict[str, CheckFunction] = {module.NAME: module.run for module in _MODUL
 ORDER = tuple(CHECKS)
 #: Checks that read what was compiled, and need no call.
 STATIC = (identity.NAME, resources.NAME)
+#: Checks of so many rows or calls that an interpreted kernel would seem to hang.
+MANY_CALLS = (sampling.NAME, determinism.NAME, special_values.NAME)
 _NO_PROBE = Text(
     en="no probe launches this kernel; declare one in .analyzer.yml",
     zh="没有探针启动该内核；可在 .analyzer.yml 中声明",
@@ -148,6 +150,10 @@ class Session:
             return Text(en="needs a GPU", zh="需要 GPU")
         if check == latency.NAME:
             return Text(en="needs a GPU (the time of a CPU says nothing)", zh="需要 GPU（CPU 上的耗时没有意义）")
+        if probe.launches and check in MANY_CALLS:
+            return Text(
+                en="needs a GPU (an interpreted kernel is too slow for it)", zh="需要 GPU（解释执行的内核过慢）"
+            )
         refusal = interpreter.refusal(dtype) if probe.launches else None
         if refusal:
             return Text(en=f"needs a GPU (interpreter: {refusal})", zh=f"需要 GPU（解释器：{refusal}）")
