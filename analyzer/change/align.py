@@ -272,7 +272,7 @@ class Alignment:
                 for name, values in f.assigned.items():
                     if name in parameters or rename(name) in known[1 - side]:
                         continue
-                    if len(values) != f.bindings[name]:
+                    if len(values) != f.bindings[name] or name in f.filled:
                         continue
                     if len(values) == 1 or len({key(value) for _, value in values}) == 1:
                         found[side][name] = values[0][1]

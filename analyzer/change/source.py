@@ -191,11 +191,30 @@ class Function:
         """Name -> the statements that bind it, a loop's or a ``+=`` included."""
         return Counter(name for statement in self.statements for name in statement.bound)
 
+    @cached_property
+    def filled(self) -> frozenset[str]:
+        """Locals of which a part is set, or a method is called for its effect: they hold more than was assigned."""
+        found = set()
+        for statement in self.statements:
+            node = statement.node
+            found |= {
+                root_name(n)
+                for n in statement.nodes
+                if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)
+            }
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Call)
+                and isinstance(node.value.func, ast.Attribute)
+            ):
+                found.add(root_name(node.value.func.value))
+        return frozenset(found)
+
     def held(self, name: str) -> ast.expr | None:
         """What a local holds that one assignment binds and nothing else; None of others, and of parameters."""
         values = self.assigned.get(name, ())
         once_bound = len(values) == 1 == self.bindings[name] and name not in {p.arg for p in self.parameters}
-        return values[0][1] if once_bound else None
+        return values[0][1] if once_bound and name not in self.filled else None
 
     @cached_property
     def assigned(self) -> dict[str, list[tuple[Statement, ast.expr]]]:

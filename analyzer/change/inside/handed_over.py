@@ -9,6 +9,7 @@ from functools import cached_property
 
 from analyzer.change.align import Alignment
 from analyzer.change.functions import Matching
+from analyzer.change.inside.surroundings import spelled_out
 from analyzer.change.nodes import last_name
 from analyzer.change.source import Function, Statement, once
 from analyzer.model.change import Edit
@@ -24,17 +25,65 @@ def effects_of(statement: Statement) -> Iterator[str]:
         yield f"call {last_name(node.value.func)}"
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     for target in targets:
+        part = target
         while isinstance(target, ast.Subscript):
             target = target.value
         if last_name(target):
             yield f"set {last_name(target)}"
+        if part is not target and isinstance(target, ast.Name):  # a local, which may have another name elsewhere
+            yield from (f"call {last_name(call.func)}" for call in statement.calls)
 
 
 @once
 def _effects(function: Function) -> frozenset[str]:
-    """Those of all its statements; a call counts wherever it stands."""
+    """Those of all its statements; a call counts wherever it stands, and what is asked before a `raise`."""
     calls = (f"call {last_name(call.func)}" for s in function.statements for call in s.calls)
-    return frozenset([*calls, *(effect for s in function.statements for effect in effects_of(s))])
+    asked = (
+        f"refuse {name}"
+        for s in function.statements
+        for test in _refusing(s)
+        for name in [*attributes_of(test), *calls_in(test)]
+    )
+    return frozenset([*calls, *asked, *(effect for s in function.statements for effect in effects_of(s))])
+
+
+def _refusing(statement: Statement) -> Iterator[ast.expr]:
+    """The tests that an assertion makes, or that stand around a `raise`."""
+    if isinstance(statement.node, ast.Assert):
+        yield statement.node.test
+    elif isinstance(statement.node, ast.Raise):
+        yield from (spelled_out(test, statement.function) for test, _ in statement.conditions)
+
+
+def attributes_of(node: ast.AST) -> list[str]:
+    return [one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)]
+
+
+def calls_in(node: ast.AST) -> list[str]:
+    return [last_name(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
+
+
+#: Facts of one call: what they are told of is its last name.
+_OF_A_CALL = frozenset({"allocation", "cast", "copy", "contiguity", "synchronization", "barrier"})
+
+
+#: Those that a function may do which is called by another name: of casts and copies no one is passed over for that.
+_BESIDE = frozenset({"guard", "allocation", "synchronization"})
+
+
+def _done(noun: str, text: str, moved: set[str]) -> bool:
+    """Whether the code of a fact is among what functions do."""
+    try:
+        node = ast.parse(f"({text})", mode="eval").body
+    except SyntaxError:
+        return False  # a long one, cut
+    if noun != "guard":
+        return isinstance(node, ast.Call) and f"call {last_name(node.func)}" in moved
+    names = calls_in(node)
+    if names:
+        return any(f"refuse {name}" in moved for name in names)
+    names = attributes_of(node)
+    return bool(names) and all(f"refuse {name}" in moved for name in names)
 
 
 @once
@@ -67,6 +116,15 @@ class HandedOver:
         return found
 
     @cached_property
+    def _beside(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+        """For each side: path -> what the functions of the file do that only this side has."""
+        found: tuple[dict[str, set[str]], dict[str, set[str]]] = (defaultdict(set), defaultdict(set))
+        for side, functions in enumerate((self._matching.removed, self._matching.added)):
+            for function in functions:
+                found[side][function.path] |= _effects(function)
+        return found
+
+    @cached_property
     def _calls(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
         """For each side: name of a function that only it has -> the names in it."""
         its = self._matching
@@ -90,15 +148,21 @@ class HandedOver:
             waiting |= calls.get(name, set()) - seen
         return set().union(*(gained.get(name, set()) for name in seen))
 
+    def beside(self, function: Function, side: int) -> set[str]:
+        """The same, with what functions of its file do that only this side has: they may be called by another name."""
+        return self.effects(function, side) | self._beside[side].get(function.path, set())
+
     def tells(self, edit: Edit, alignment: Alignment) -> bool:
-        """Whether a buffer or a wait that one side lacks is what a function does there that it runs."""
+        """Whether what one side lacks is what a function does there that it runs, in other words or not."""
         noun, _, way = edit.kind.rpartition("-")
-        if way not in ("added", "removed") or noun not in ("allocation", "synchronization"):
+        if way not in ("added", "removed") or (noun != "guard" and noun not in _OF_A_CALL):
             return False
-        name = str(edit.detail.get("target" if noun == "allocation" else "operation", "")).rpartition(".")[2]
         side = 1 if way == "removed" else 0  # the side that lacks it
-        verb = "set" if noun == "allocation" else "call"
-        return bool(name) and f"{verb} {name}" in self.effects((alignment.base, alignment.head)[side][0], side)
+        function = (alignment.base, alignment.head)[side][0]
+        moved = self.beside(function, side) if noun in _BESIDE else self.effects(function, side)
+        if noun == "allocation" and f"set {str(edit.detail.get('target', '')).rpartition('.')[2]}" in moved:
+            return True
+        return bool(moved) and _done(noun, edit.before if way == "removed" else edit.after, moved)
 
 
 def _note(found: dict[str, set[str]], function: Function, what: frozenset[str]) -> None:

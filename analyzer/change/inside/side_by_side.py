@@ -133,6 +133,8 @@ class SideBySide:
         a, b = self._plain(a, b)
         if self._same(a, b) or self._told(a, b, whole) or self._same_address(a, b, whole):
             return
+        if self._may_hold(a, b, 0) or self._may_hold(b, a, 1):
+            return  # in one branch, at least; of the others the statements tell
         here = whole
         if max(len(text_of(whole.base)), len(text_of(whole.head))) > SHORT:
             here = replace(whole, base=a, head=b)
@@ -361,6 +363,14 @@ class SideBySide:
         value = own.function.held(node.id)
         keys = self.keys if own is self.x else self.keys[::-1]
         return value if value is not None and keys[0](value) == keys[1](counterpart) else node
+
+    def _may_hold(self, node: ast.AST, other: ast.AST, side: int) -> bool:
+        """Whether a local is given in one of several places what the other side has in its stead."""
+        if not isinstance(node, ast.Name) or isinstance(other, ast.Name | ast.Constant):
+            return False
+        values = (self.x, self.y)[side].function.assigned.get(node.id, ())
+        wanted = self.keys[1 - side](other)
+        return len(values) > 1 and any(self.keys[side](value) == wanted for _, value in values)
 
     def _bare(self, node: ast.AST, statement: Statement) -> ast.AST:
         while True:

@@ -48,8 +48,14 @@ def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[E
         told = _teller(alignment, side, matched)
         runs = list(_runs(statements, matched[side] | elsewhere, function, told))
         moved = handed_over.effects((head, base)[side], 1 - side) if runs else set()
+        called = handed_over.beside((head, base)[side], 1 - side) if runs else set()
         for whole, quiet in runs:
-            run = [statement for statement in whole if not moved.intersection(effects_of(statement))]
+            run = [
+                statement
+                for statement in whole
+                if not (called if isinstance(statement.node, ast.Expr) else moved).intersection(effects_of(statement))
+                if not _within(statement, alignment, side)
+            ]
             if not run:
                 continue
             first = run[0]
@@ -64,6 +70,22 @@ def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[E
                 yield make("statement-added", other, own, detail)
             else:
                 yield make("statement-removed", own, other, detail)
+
+
+def _within(statement: Statement, alignment: Alignment, side: int) -> bool:
+    """Whether what a local is given stands within another expression on the other side."""
+    value = statement.node.value if isinstance(statement.node, ast.Assign) else None
+    if not isinstance(value, ast.Call | ast.Subscript) or not statement.target().isidentifier():
+        return False
+    key, other_key = (alignment.base_key, alignment.head_key)[:: -1 if side else 1]
+    others = (alignment.head_statements, alignment.base_statements)[side]
+    wanted, kind = key(value), type(value)
+    return any(
+        other_key(node) == wanted
+        for other in others
+        for node in other.nodes
+        if type(node) is kind and node is not getattr(other.node, "value", None)
+    )
 
 
 def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
