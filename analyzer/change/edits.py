@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
+from analyzer.change.inside.cut_out import as_called
 from analyzer.change.inside.dtypes import dtype_of
 from analyzer.change.inside.extract import Fact, cast_parts, is_own_call
 from analyzer.change.inside.launches import changed_options
@@ -122,6 +123,12 @@ def match(base: list[Fact], head: list[Fact], alignment: Alignment) -> list[Pair
         return lambda f, side: None if where(f, side) is None else (where(f, side), *(part(f) for part in parts))
 
     base, head = list(base), list(head)
+    if noun == "seed-or-rng" and len(alignment.base) + len(alignment.head) > 2:
+        take(lambda f, side: _as_drawn(f, side, alignment))
+        pairs.clear()  # one and the same, in another function's words
+        sides = [(f, "base") for f in base] + [(f, "head") for f in head]
+        unsure = {f.anchor for f, side in sides if _as_drawn(f, side, alignment) is None}
+        base, head = ([f for f in facts if f.anchor not in unsure] for facts in (base, head))
     for key in _stages(noun, placed):
         take(key)
     return pairs + [(fact, None) for fact in base] + [(None, fact) for fact in head]
@@ -165,6 +172,13 @@ def _stages(noun: str, placed: Callable) -> Iterator[Callable[[Fact, str], Hasha
         yield placed()
     if noun == "allocation":  # as large a buffer under another name
         yield elsewhere(value)
+
+
+def _as_drawn(fact: Fact, side: str, alignment: Alignment) -> Hashable | None:
+    """A draw with its arguments as the function hands them to what was cut out of it."""
+    functions, key = (alignment.base, alignment.base_key) if side == "base" else (alignment.head, alignment.head_key)
+    values = as_called(fact.node, fact.function, functions, key)
+    return None if values is None else (fact.anchor, values)
 
 
 def edits_of(pairs: Iterable[Pair], alignment: Alignment) -> list[Edit]:

@@ -18,6 +18,7 @@ from analyzer.change.edits import at, make, merge
 from analyzer.change.functions import Matching, match_functions
 from analyzer.change.imports import import_edits
 from analyzer.change.inside import testing
+from analyzer.change.inside.cut_out import draw_of
 from analyzer.change.inside.function_edits import alignment_edits
 from analyzer.change.inside.handed_over import HandedOver
 from analyzer.change.inside.parameters import signature_edits
@@ -253,13 +254,19 @@ def _function_edits(matching: Matching, told: set[Function]) -> Iterator[Edit]:
 
 
 def _with_moved_draws(edits: list[Edit], matching: Matching) -> list[Edit]:
-    """The edits, with a draw that only one side has naming the function of the other side that came or went with it."""
+    """The edits, with a draw that only one side has naming the function of the other side that came or went with it.
+
+    One of which it cannot be said whether such a function makes it is left out.
+    """
+    sides = {(a.head[0].path, a.head[0].name): (a.base[0], a.head[0]) for a in matching.alignments}
     found = []
     for edit in edits:
         if edit.kind == "seed-or-rng-changed" and bool(edit.before) != bool(edit.after):
-            text = " ".join((edit.before or edit.after).split())
             others = matching.added if edit.before else matching.removed
-            name = next((f.name for f in others if text in " ".join(f.text.split())), "")
+            pair = sides.get((edit.path, edit.symbol))
+            name = draw_of(edit.before or edit.after, others, pair[1 if edit.before else 0] if pair else None)
+            if name is None:
+                continue
             detail = edit.detail | ({"elsewhere": name} if name else {})
             edit = edit.model_copy(update={"detail": dict(sorted(detail.items()))})
         found.append(edit)
