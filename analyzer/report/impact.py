@@ -19,6 +19,10 @@ from analyzer.report.phrases import phrase
 FELT = ("token-flips", "kept-set", "peak-memory", "latency")
 #: Relations to changes that are still of interest to the people who work on this code.
 TEAM = ("supersedes", "relanded-by", "relands", "follow-up-of", "mentions", "mentioned-by", "reverted-by")
+#: Nouns of edits of what may make a tensor.
+_ALLOCATING = frozenset({
+    "allocation", "argument", "body", "cast", "contiguity", "copy", "loop", "operator", "result", "statement", "value",
+})  # fmt: skip
 CALLERS = 5
 #: Statements on tests that name what changed.
 COVERED = 6
@@ -71,7 +75,8 @@ def _of_rules(findings: Iterable[Finding], whom: str) -> list[Statement]:
 
 
 def _memory(edits: Iterable[Edit]) -> list[Statement]:
-    """The size of copies that came or went, where no peak was measured."""
+    """The size of copies that came or went, where no peak was measured and nothing that they may replace is known."""
+    edits = tuple(edits)
     return [
         Statement(
             text=phrase(
@@ -84,8 +89,18 @@ def _memory(edits: Iterable[Edit]) -> list[Statement]:
             fact=f"{edit.path}:{edit.head_line or edit.base_line} {edit.kind}",
         )
         for edit in edits
-        if edit.kind in ("copy-added", "copy-removed") and "size" in edit.detail
+        if edit.kind in ("copy-added", "copy-removed") and "size" in edit.detail and not _in_place_of(edit, edits)
     ]
+
+
+def _in_place_of(copy: Edit, edits: Iterable[Edit]) -> bool:
+    """Whether the function computes anything otherwise, or does without something: that may have taken as much."""
+    gone = "removed" if copy.kind == "copy-added" else "added"
+    for edit in edits:
+        noun, _, way = edit.kind.rpartition("-")
+        if (edit.path, edit.symbol) == (copy.path, copy.symbol) and noun in _ALLOCATING and way in ("changed", gone):
+            return True
+    return False
 
 
 def _callers(plan: Plan) -> list[Statement]:

@@ -54,7 +54,7 @@ def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[E
                 statement
                 for statement in whole
                 if not (called if isinstance(statement.node, ast.Expr) else moved).intersection(effects_of(statement))
-                if not _within(statement, alignment, side)
+                if not _within(statement, alignment, side) and not _runs_what_was_cut_out(statement, alignment)
             ]
             if not run:
                 continue
@@ -86,6 +86,12 @@ def _within(statement: Statement, alignment: Alignment, side: int) -> bool:
         for node in other.nodes
         if type(node) is kind and node is not getattr(other.node, "value", None)
     )
+
+
+def _runs_what_was_cut_out(statement: Statement, alignment: Alignment) -> bool:
+    """Whether a function of one side is called that the function itself has the code of on the other."""
+    names = {f.simple_name for f in (*alignment.base[1:], *alignment.head[1:])}
+    return bool(names) and any(last_name(call.func) in names for call in statement.calls)
 
 
 def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from analyzer.change.edits import reverse
 from analyzer.model.base import Text
 from analyzer.model.change import Caller, Change, Coverage, Edit, FileChange, Subject
 from analyzer.model.plan import Plan
@@ -49,6 +50,33 @@ def test_what_becomes_of_an_overwritten_tensor(detail, en, zh):
     edit = Edit(kind="in-place-introduced", path="ops.py", symbol="halve", detail={"parameter": "x", **detail})
     (said,) = impact(plan_of((edit,), callers=(caller(after=AFTER),)), ()).system
     assert (said.text.en, said.text.zh, said.fact) == (en, zh, "user.py:7")
+
+
+COPY = {"kind": "copy-added", "path": "ops.py", "symbol": "halve", "detail": {"size": "numel(x) × 2 bytes"}}
+
+
+@pytest.mark.parametrize(
+    "others, told",
+    [
+        ((), True),
+        (({"kind": "in-place-removed"}, {"kind": "alias-returned-removed"}, {"kind": "parameter-added"}), True),
+        (({"kind": "value-changed"},), False),
+        (({"kind": "value-changed", "symbol": "other"}, {"kind": "value-changed", "path": "b.py"}), True),
+        (({"kind": "allocation-removed"},), False),
+        (({"kind": "statement-removed"},), False),
+        (({"kind": "statement-added"},), True),
+    ],
+)
+def test_a_copy_costs_its_size_where_it_replaces_nothing(others, told):
+    """``y = x / t`` that became ``y = x.clone().div_(t)`` takes no more: the size is told where nothing went or changed
+    in the function that may have made a tensor; the other way round it is no less."""
+    edits = [Edit(**COPY), *(Edit(**{"path": "ops.py", "symbol": "halve"} | other) for other in others)]
+    users = impact(plan_of(tuple(edits)), ()).users
+    assert [said.text.en for said in users] == [
+        "`numel(x) × 2 bytes` more memory while `halve` runs (not measured)"
+    ] * told
+    swapped = [reverse(edit) for edit in edits]
+    assert len(impact(plan_of(tuple(swapped)), ()).users) == told
 
 
 def test_names_that_are_gone():
