@@ -19,6 +19,8 @@ from analyzer.kernels.speculative import acceptance, first_token, one_hot
 
 #: An operation and its parameters: numbers, words, or tensors whose first dimension is the rows'.
 Step = tuple[str, Mapping[str, Any]]
+#: What may follow top-k, top-p and min-p: they leave the kept logits as they are.
+AFTER_MASKS = ("log-softmax", "softmax", "gather", "top", "rank", "argmax", "race", "speculate", "sample")
 
 
 @dataclass
@@ -60,7 +62,7 @@ def reference(logits: torch.Tensor, steps: Sequence[Step]) -> Reference:
         if mask is not None:
             masks.append(mask)
             continue
-        if masks and name not in ("top", "rank", "argmax", "race", "speculate", "sample", "log-softmax", "softmax", "gather"):
+        if masks and name not in AFTER_MASKS:
             raise ValueError(f"{name} after a step that masks")
         if masks and made.kept is None:
             made.kept = kept_set(made.values, *masks, ties_within=rounded)
@@ -93,7 +95,11 @@ def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
     """One step in place of `made`; what relative difference of two logits its rounding may hide."""
     values, vocab = made.values, made.values.shape[-1]
     if name == "temperature":
-        return _temperature(made, given["by"])
+        return _temperature(made, given["by"], given.get("floor", 0.0))
+    if name == "crop":  # columns past the vocabulary are padding
+        made.values = values.clone()
+        made.values[:, given["to"] :] = float("-inf")
+        return 0.0
     if name == "penalties":
         counts = {
             "prompt": unpacked(given["prompt_bits"], vocab)
@@ -137,7 +143,7 @@ def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
         made.values = values.log()
     elif name == "softmax":
         made.values, made.kept = made.distribution, None
-        made.scale = made.values
+        made.scale = made.values.amax(-1, keepdim=True).expand_as(made.values)
     elif name == "argmax":
         noise = given.get("noise")
         made.winners = gumbel_max(values, noise.double()) if noise is not None else greedy(values)
@@ -156,7 +162,8 @@ def _apply(made: Reference, name: str, given: Mapping[str, Any]) -> float:
 def _allowed(given: Mapping[str, Any], vocab: int) -> torch.Tensor:
     """What an allow step admits; a row with a count of 0 has no list, and all are allowed."""
     if "mask" in given:
-        return given["mask"].bool()
+        mask = given["mask"].bool()
+        return mask | ~mask.any(-1, keepdim=True) if given.get("empty") == "all" else mask
     count = given.get("count")
     allowed = token_counts(first_of(given["ids"], count), vocab) > 0
     return allowed if count is None else allowed | (count <= 0).unsqueeze(1)
@@ -193,9 +200,10 @@ def greedy(logits: torch.Tensor) -> Winners:
     return gumbel_max(logits, torch.zeros_like(logits), roundings=0)
 
 
-def _temperature(made: Reference, by: Any) -> float:
+def _temperature(made: Reference, by: Any, floor: float) -> float:
     divisor = per_row(by, made.values, "temperature")
-    # An engine takes the largest logit of a row whose temperature is 0, and divides that row by nothing.
-    made.values = at_temperature(made.values, torch.where(divisor > 0, divisor, 1.0).squeeze(1))
+    # An engine takes the largest logit of a row whose temperature is 0, or next to it, and divides that row by nothing.
+    divisor = torch.where((divisor > 0) & (divisor >= floor), divisor, 1.0)
+    made.values = at_temperature(made.values, divisor.squeeze(1))
     _grow(made)
     return 0.0 if bool((divisor == 1).all()) else 2 * ROUNDOFF

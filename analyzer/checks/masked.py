@@ -32,7 +32,10 @@ def steps(run: ProbeRun, inputs: Inputs) -> list[Step]:
     """The oracle's steps, with inputs in the place of their names."""
     made = []
     for step in run.probe.oracle:
-        values = {name: _value(v, inputs) for name, v in step.parameters.items()}
+        numbers = run.numbers("parity")
+        values = {
+            name: _value(numbers.get(v, v) if isinstance(v, str) else v, inputs) for name, v in step.parameters.items()
+        }
         made.append((step.operation, {name: value for name, value in values.items() if value is not None}))
     return made
 

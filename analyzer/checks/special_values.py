@@ -38,6 +38,10 @@ def run(run: ProbeRun) -> list[Check]:
         values, usual = made[side], plain[side]
         assert isinstance(values, torch.Tensor)
         wrong = before | _wrong(run, values, reference)  # a row that base has wrong says nothing of head
+        if values.is_floating_point() and side == "head" and values.shape == made["base"].shape:
+            wrong |= (
+                (values.isnan() & ~made["base"].isnan()).flatten(1).any(-1)
+            )  # whatever the oracle says of such a row
         before = wrong
         for place, name in enumerate(PATTERNS):
             mine[name] = Trial(int(wrong[2 * place + 1 :: 2 * len(PATTERNS)].sum()))

@@ -61,9 +61,12 @@ def _record(run: ProbeRun, flipped: int, tokens: int, bound: float) -> Check:
         )
     elif flipped:
         outcome = "changed"
+        over = flipped / tokens > bound
         reason = Text(
-            en=f"{share:.2f}% of tokens differ at the same seeds, within the bound {bound:.2%}",
-            zh=f"相同种子下 {share:.2f}% 的词元不同，未超过上界 {bound:.2%}",
+            en=f"{share:.2f}% of tokens differ at the same seeds, "
+            + ("too few to tell from rounding" if over else f"within the bound {bound:.2%}"),
+            zh=f"相同种子下 {share:.2f}% 的词元不同，"
+            + ("数量太少，无法与舍入区分" if over else f"未超过上界 {bound:.2%}"),
         )
     else:
         outcome, reason = "pass", Text(en="the same tokens at the same seeds", zh="相同种子下词元相同")

@@ -27,6 +27,9 @@ RANDOM_FILLS = ("normal", "uniform", "integers", "exponential", "distinct", "sof
 class TensorSpec(Record):
     """One input of a probe.
 
+    Whatever the fill, `spots` and `blanks` of the parameters are lists of a number and a value by turns: every so many
+    elements, or rows, hold the value.
+
     `shape` holds integers or expressions over the case's numbers ("rows", "vocab", "rows // 8"); `dtype` is a torch
     name or "logits" (the specialization's dtype). `fill`: normal (× scale), uniform (low..high), constant (value),
     arange (start, step), repeat (arange // every), cycle (arange % every), columns (each row counts its
@@ -46,17 +49,18 @@ class TensorSpec(Record):
 class OracleStep(Record):
     """One operation of the fp64 oracle and its parameters, each a number or the name of an input.
 
-    temperature (by), penalties (prompt, output: token ids; or prompt_bits, output_counts; repetition, frequency,
-    presence), bias (ids, values), allow (mask, or ids), ban (ids; pos, until), bad-words (history, words), top-k (k,
-    ties), top-p (p, boundary, ties), min-p (value), log-softmax, log, softmax, gather (ids), top (ids, n), rank (ids), argmax
-    (noise), race (noise), speculate (drafts, draft or draft_logits; uniform and recovered), sample. Of ids and words
-    `count` are used, where it is given. kernels/ has their contracts. Written flat: ``{operation: top-k, k: 20, ties:
-    all}``. ``state[mapping]`` is an input whose rows another one names.
+    temperature (by, floor), crop (to), penalties (prompt, output: token ids; or prompt_bits, output_counts; repetition,
+    frequency, presence), bias (ids, values), allow (mask, empty; or ids), ban (ids; pos, until), bad-words (history,
+    words; lengths, word_lengths), top-k (k, ties), top-p (p, boundary, ties), min-p (value), log-softmax, log, softmax,
+    gather (ids), top (ids, n), rank (ids, ties), argmax (noise), race (noise), speculate (drafts, draft or
+    draft_logits; uniform and recovered), sample. Of ids and words `count` are used, where it is given. kernels/ has
+    their contracts. Written flat: ``{operation: top-k, k: 20, ties: all}``. ``state[mapping]`` is an input whose rows
+    another one names.
     """
 
     operation: Literal[
-        "temperature", "penalties", "bias", "allow", "ban", "bad-words", "top-k", "top-p", "min-p", "log-softmax",
-        "log", "softmax", "gather", "top", "rank", "argmax", "race", "speculate", "sample",
+        "temperature", "crop", "penalties", "bias", "allow", "ban", "bad-words", "top-k", "top-p", "min-p",
+        "log-softmax", "log", "softmax", "gather", "top", "rank", "argmax", "race", "speculate", "sample",
     ]  # fmt: skip
     parameters: dict[str, Scalar] = {}
 

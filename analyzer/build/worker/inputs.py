@@ -50,11 +50,22 @@ def number(expression: int | float | str | bool, numbers: dict[str, Any]) -> Any
 def make(
     spec: dict[str, Any], numbers: dict[str, Any], logits_dtype: str, device: str, seed: int, random: bool = True
 ) -> torch.Tensor | None:
-    """One input tensor (None for fill "none").
+    """One input tensor (None for fill "none"), with its spots and blank rows."""
+    made = _filled(spec, numbers, logits_dtype, device, seed, random)
+    if made is None or not made.numel():
+        return made
+    for name, flat in (("spots", made.view(-1)), ("blanks", made)):
+        wanted = [number(value, numbers) for value in spec.get("parameters", {}).get(name, ())]
+        for every, value in zip(wanted[::2], wanted[1::2], strict=True):
+            flat[every - 1 :: every] = value
+    return made
 
-    Random fills draw from a generator of `device` that is seeded with `seed`, so that both revisions, and the parent,
-    get the same bytes. `random=False` leaves random fills unset: shapes are all that a fake run needs.
-    """
+
+def _filled(
+    spec: dict[str, Any], numbers: dict[str, Any], logits_dtype: str, device: str, seed: int, random: bool
+) -> torch.Tensor | None:
+    """Random fills draw from a generator of `device` that is seeded with `seed`, so that both revisions, and the
+    parent, get the same bytes. `random=False` leaves random fills unset: shapes are all that a fake run needs."""
     fill, options = spec["fill"], spec.get("parameters", {})
     if fill == "none":
         return None
