@@ -110,7 +110,7 @@ def _edits(x: Statement, y: Statement, found: list[Difference]) -> Iterator[Edit
             detail |= _both("operand", *_cut(*map(text_of, operands)))
         elif way == "changed":
             name = one.noun if one.noun in ("result", "exception") else "value"
-            detail |= {f"{name}_before": texts[0], f"{name}_after": texts[1]}
+            detail |= {f"{name}_before": texts[0], f"{name}_after": texts[1]} | ({"part": True} if one.part else {})
         else:
             detail["value"] = texts[0] or texts[1]
         sides = [

@@ -40,6 +40,8 @@ class Difference:
     form: str = ""
     #: What to show of both sides where they are long and mostly the same.
     texts: tuple[str, str] | None = None
+    #: Whether the sides are a part of what is said to differ.
+    part: bool = False
 
 
 def text_of(node: ast.AST | None) -> str:
@@ -137,7 +139,8 @@ class SideBySide:
             return  # in one branch, at least; of the others the statements tell
         here = whole
         if max(len(text_of(whole.base)), len(text_of(whole.head))) > SHORT:
-            here = replace(whole, base=a, head=b)
+            top = self._plain(whole.base, whole.head)
+            here = replace(whole, base=a, head=b) if (a, b) == top else _part(whole, a, b)
         same = type(a) is type(b)
         if isinstance(a, ast.Call) and isinstance(b, ast.Call):
             yield from self._calls(a, b, here)
@@ -161,9 +164,9 @@ class SideBySide:
             else:
                 yield here
         elif isinstance(a, ast.Compare) and len(a.ops) == len(b.ops):
-            yield from self._compared(a, b, here)
+            yield from self._compared(a, b, here, whole)
         elif isinstance(a, ast.Subscript):
-            yield from self._children(a, b, replace(here, base=a, head=b) if here is not whole else here)
+            yield from self._children(a, b, _part(here, a, b) if here is not whole else here)
         elif isinstance(a, ast.IfExp | ast.Starred):
             yield from self._children(a, b, here)
         elif isinstance(a, ast.Tuple | ast.List | ast.Set):
@@ -202,7 +205,7 @@ class SideBySide:
             for side, kept in zip((ours, theirs), shared, strict=True)
         ]
         long = max(len(text_of(here.base)), len(text_of(here.head))) > SHORT
-        return replace(here, texts=tuple(texts)) if long else here
+        return replace(here, texts=tuple(texts), part=True) if long else here
 
     def _children(self, a: ast.AST, b: ast.AST, whole: Difference) -> Iterator[Difference]:
         for name in a._fields:
@@ -225,12 +228,16 @@ class SideBySide:
         for one, two in zip(ours, theirs, strict=True):
             yield from self._walk(one, two, whole)
 
-    def _compared(self, a: ast.Compare, b: ast.Compare, whole: Difference) -> Iterator[Difference]:
+    def _compared(self, a: ast.Compare, b: ast.Compare, here: Difference, whole: Difference) -> Iterator[Difference]:
+        """Operands by themselves where the way of comparing is the same."""
         ours, theirs = [a.left, *a.comparators], [b.left, *b.comparators]
         if len(a.ops) == 1 and self._same(ours[0], theirs[1]) and self._same(ours[1], theirs[0]):
             return  # turned round; the way of comparing is told by the comparison
+        if list(map(type, a.ops)) != list(map(type, b.ops)) and not all(map(self._same, ours, theirs)):
+            yield _part(here, a, b) if here is not whole else here
+            return
         for one, two in zip(ours, theirs, strict=True):
-            yield from self._walk(one, two, whole)
+            yield from self._walk(one, two, here)
 
     def _calls(self, a: ast.Call, b: ast.Call, here: Difference) -> Iterator[Difference]:
         names = last_name(a.func), last_name(b.func)
@@ -305,7 +312,7 @@ class SideBySide:
                 for side, known in zip((ours, theirs), kept, strict=True)
             )
             if gone and new:
-                yield self._listed(replace(here, base=a, head=b), ours, theirs)
+                yield self._listed(_part(here, a, b), ours, theirs)
                 return
             gone, new = (
                 [n for n in places if not _is_stride(side[n])] for side, places in ((ours, gone), (theirs, new))
@@ -417,6 +424,11 @@ class SideBySide:
             if a.id in parameters[0] and b.id in parameters[1]:
                 return {factor_kind(self.x.function, a.id), factor_kind(self.y.function, b.id)} == {"stride", "size"}
         return False
+
+
+def _part(here: Difference, a: ast.AST, b: ast.AST) -> Difference:
+    """The difference by the smaller nodes `a` and `b` of its sides."""
+    return replace(here, base=a, head=b, part=here.part or a is not here.base or b is not here.head)
 
 
 def _is_constant(node: ast.AST) -> bool:

@@ -127,6 +127,26 @@ def test_direction_is_told(one: str, other: str) -> None:
             "`Sampler.apply` 现在仅当 `raw` 成立时按原有 dtype 复制 `logits`。",
         ),
         (
+            edit(
+                "value-changed", detail={"target": "q", "part": True, "value_before": "a == b", "value_after": "a in c"}
+            ),
+            "`Sampler.apply` computes `q` otherwise in part: `a == b` → `a in c`.",
+            "`Sampler.apply` 计算 `q` 的方式部分改变：`a == b` → `a in c`。",
+        ),
+        (
+            edit(
+                "argument-changed",
+                detail={"call": "g", "part": True, "value_before": "a == b", "value_after": "a in c"},
+            ),
+            "`Sampler.apply` calls `g` with an argument that differs in part: `a == b` → `a in c`.",
+            "`Sampler.apply` 调用 `g` 的参数部分改变：`a == b` → `a in c`。",
+        ),
+        (
+            edit("result-changed", detail={"part": True, "result_before": "a == b", "result_after": "a in c"}),
+            "`Sampler.apply` returns something that differs in part: `a == b` → `a in c`.",
+            "`Sampler.apply` 的返回值部分改变：`a == b` → `a in c`。",
+        ),
+        (
             edit("index-narrowed", 2, detail={"bits": 64, "dtype": "int64"}),
             "2 indices of `Sampler.apply` are no longer cast to 64 bits.",
             "`Sampler.apply` 的 2 处下标不再转换为 64 位。",
