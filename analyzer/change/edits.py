@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
@@ -125,10 +125,12 @@ def match(base: list[Fact], head: list[Fact], alignment: Alignment) -> list[Pair
     base, head = list(base), list(head)
     if noun == "seed-or-rng" and len(alignment.base) + len(alignment.head) > 2:
         take(lambda f, side: _as_drawn(f, side, alignment))
+        moved = [one for pair in pairs for one in _moved(*pair, alignment)]
         pairs.clear()  # one and the same, in another function's words
         sides = [(f, "base") for f in base] + [(f, "head") for f in head]
         unsure = {f.anchor for f, side in sides if _as_drawn(f, side, alignment) is None}
         base, head = ([f for f in facts if f.anchor not in unsure] for facts in (base, head))
+        pairs += moved
     for key in _stages(noun, placed):
         take(key)
     return pairs + [(fact, None) for fact in base] + [(None, fact) for fact in head]
@@ -179,6 +181,15 @@ def _as_drawn(fact: Fact, side: str, alignment: Alignment) -> Hashable | None:
     functions, key = (alignment.base, alignment.base_key) if side == "base" else (alignment.head, alignment.head_key)
     values = as_called(fact.node, fact.function, functions, key)
     return None if values is None else (fact.anchor, values)
+
+
+def _moved(base: Fact, head: Fact, alignment: Alignment) -> Iterator[Pair]:
+    """A draw that a function has no longer, or now has, by itself, with the function that has it on the other side."""
+    own = base.function is alignment.base[0], head.function is alignment.head[0]
+    if own == (True, False):
+        yield replace(base, detail=base.detail | {"elsewhere": head.function.name}), None
+    elif own == (False, True):
+        yield None, replace(head, detail=head.detail | {"elsewhere": base.function.name})
 
 
 def edits_of(pairs: Iterable[Pair], alignment: Alignment) -> list[Edit]:

@@ -261,7 +261,8 @@ def _with_moved_draws(edits: list[Edit], matching: Matching) -> list[Edit]:
     sides = {(a.head[0].path, a.head[0].name): (a.base[0], a.head[0]) for a in matching.alignments}
     found = []
     for edit in edits:
-        if edit.kind == "seed-or-rng-changed" and bool(edit.before) != bool(edit.after):
+        moved = edit.kind == "seed-or-rng-changed" and bool(edit.before) != bool(edit.after)
+        if moved and "elsewhere" not in edit.detail:
             others = matching.added if edit.before else matching.removed
             pair = sides.get((edit.path, edit.symbol))
             name = draw_of(edit.before or edit.after, others, pair[1 if edit.before else 0] if pair else None)
