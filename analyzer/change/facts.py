@@ -21,6 +21,7 @@ from analyzer.change.inside import testing
 from analyzer.change.inside.cut_out import draw_of
 from analyzer.change.inside.function_edits import alignment_edits
 from analyzer.change.inside.handed_over import HandedOver
+from analyzer.change.inside.own_draws import drawn_otherwise
 from analyzer.change.inside.parameters import signature_edits
 from analyzer.change.limits import Limits
 from analyzer.change.revisions.category import is_cpp
@@ -166,6 +167,7 @@ def _facts(files: list[SourcePair], tree: Tree, limits: Limits) -> dict[str, Fil
     for alignment in matching.alignments:
         told = limits.of(alignment.paths(renames), lambda its=alignment: alignment_edits(its, handed_over), [])
         edits += told
+    edits = drawn_otherwise(edits, (base.values(), head.values()))
     python = [a for a in matching.alignments if a.head[0].module.language == "python"]
     found = effects(python, base, head, tree, lambda a, what: limits.of(a.paths(renames), what, None))
     edits = [found.sized(edit) for edit in _with_moved_draws(edits, matching)] + found.edits
