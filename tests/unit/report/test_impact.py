@@ -92,34 +92,34 @@ def test_names_that_are_gone():
 @pytest.mark.parametrize(
     "record, en",
     [
-        ({"unchanged": ("a",)}, "1 test names `f`; it did not change"),
-        ({"unchanged": ("a", "b")}, "2 tests name `f`; none of them changed"),
-        ({"changed": ("a",)}, "1 test that is new or changed names `f`"),
+        ({"unchanged": ("a",)}, "Found to name `f`: 1 test, which did not change"),
+        ({"unchanged": ("a", "b")}, "Found to name `f`: 2 tests, none of which changed"),
+        ({"changed": ("a",)}, "Found to name `f`: 1 test that is new or changed"),
         (
             {"changed": ("a",), "unchanged": ("b",)},
-            "1 test that is new or changed names `f`, and so does 1 that did not change",
+            "Found to name `f`: 1 test that is new or changed, and 1 that did not change",
         ),
         (
             {"changed": ("a", "b"), "unchanged": ("c", "d")},
-            "2 tests that are new or changed name `f`, and so do 2 that did not change",
+            "Found to name `f`: 2 tests that are new or changed, and 2 that did not change",
         ),
         ({}, "No test names `f`"),
         (
             {"through": "g", "launches": True, "through_unchanged": ("a", "b")},
-            "No test names `f`; 2 tests name `g`, which launches it; none of them changed",
+            "No test names `f`; found to name `g`, which launches it: 2 tests, none of which changed",
         ),
         (
             {"through": "g", "through_changed": ("a",)},
-            "No test names `f`; 1 test names `g`, which calls it; it is new or changed",
+            "No test names `f`; found to name `g`, which calls it: 1 test, which is new or changed",
         ),
         (
             {"through": "g", "through_unchanged": ("a",)},
-            "No test names `f`; 1 test names `g`, which calls it; it did not change",
+            "No test names `f`; found to name `g`, which calls it: 1 test, which did not change",
         ),
     ],
 )
 def test_tests_that_name_a_symbol(record, en):
-    """How many tests name a symbol, and whether they changed with it; nothing is said of what they run."""
+    """How many tests were found to name a symbol (more may), and whether they changed; not what they run."""
     (said,) = impact(plan_of(coverage=(Coverage(symbol="f", path="ops.py", **record),)), ()).team
     assert said.text.en == en
     assert said.fact == "ops.py" and said.text.zh
