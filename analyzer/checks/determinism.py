@@ -32,7 +32,7 @@ def _fresh(run: ProbeRun, side: str, asked: dict[str, Any]) -> set[str]:
             run.fresh_step(side, number, "call", "parity", numbers=small, keep=[0], dtype=other)
             run.fresh_step(side, number, "repeat", "parity", repeats=1, dtype=other, **asked)
         again = run.fresh_step(side, number, "repeat", "parity", repeats=1, **asked)
-        if again is not None:
+        if again is not None and again.failure != "out-of-memory":
             found |= set(again.data["counts"]) if again.ok else {again.error}
     return found
 

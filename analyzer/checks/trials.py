@@ -63,10 +63,15 @@ def judged(
 ) -> Check:
     """The record: what is bad in head alone fails; `fine` and `bad` say what the trials ask.
 
-    What base does not survive says nothing of head; where that is every trial, nothing was compared.
+    What base does not survive says nothing of head, nor does a lack of memory: another process may have it, and how
+    much head needs is `peak-memory`'s question. Where nothing is left, nothing was compared.
     """
-    head = {name: trial for name, trial in head.items() if not base[name].failure}
+    scarce = [name for name in head if head[name].failure == "out-of-memory" and not base[name].failure]
+    head = {name: trial for name, trial in head.items() if not base[name].failure and name not in scarce}
     base = {name: base[name] for name in head}
+    if not head and scarce:
+        reason = Text(en="head ran out of memory", zh="head 显存不足")
+        return run.record(check, "inconclusive", reason)
     if not head:
         return run.record(check, "not-run", Text(en="base refuses every such call", zh="base 拒绝所有此类调用"))
     new = [name for name in head if head[name].bad > base[name].bad]

@@ -28,7 +28,8 @@ def failure(error: BaseException, tree: str) -> dict[str, str]:
     where = f" at {Path(inside[-1].filename).relative_to(tree)}:{inside[-1].lineno}" if inside else ""
     message = str(error).strip().splitlines()
     text = f"{type(error).__name__}: {message[0][:300]}" if message else type(error).__name__
-    if isinstance(error, torch.cuda.OutOfMemoryError | MemoryError):
+    # A driver's error comes as another kind: ``RuntimeError: Triton Error [CUDA]: out of memory``.
+    if isinstance(error, torch.cuda.OutOfMemoryError | MemoryError) or "CUDA]: out of memory" in text:
         kind = "out-of-memory"
     elif isinstance(error, REFUSALS) and inside and inside[-1] is frames[-1]:
         kind = "refused"

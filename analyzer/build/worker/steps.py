@@ -38,7 +38,10 @@ class Session:
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._bridges is None:
             self._bridges = load.prepare(self.job)
-        return getattr(self, "step_" + request["step"])(request)
+        try:
+            return getattr(self, "step_" + request["step"])(request)
+        finally:
+            memory.release()
 
     def step_load(self, request: dict[str, Any]) -> dict[str, Any]:
         """Import the target; {"bridges"} names what had to be put in the environment's place."""

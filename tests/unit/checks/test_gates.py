@@ -10,7 +10,9 @@ from analyzer.build.worker import inputs, tensors  # noqa: E402
 from analyzer.build.workers import Result  # noqa: E402
 from analyzer.checks import distribution, hang, kept_set, latency, mutation, peak_memory, token_flips  # noqa: E402
 from analyzer.checks.probe_run import ProbeRun  # noqa: E402
+from analyzer.checks.trials import Trial, judged  # noqa: E402
 from analyzer.kernels.compare import MaskedLogits, Side  # noqa: E402
+from analyzer.model.base import Text  # noqa: E402
 from analyzer.model.change import Change, Edit, FileChange, Subject  # noqa: E402
 from analyzer.model.plan import Plan, Probe, TensorSpec  # noqa: E402
 
@@ -208,6 +210,33 @@ def test_hang_sums_up():
     assert (record.outcome, record.head["failure"]) == ("hang", "hang")
     (record,) = hang.run(make_run())
     assert record.outcome == "pass"
+
+
+def trial(bad=0, failure=""):
+    return Trial(bad, failure, failure and f"it ended by {failure}")
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "outcome"),
+    [
+        (trial(), trial(), "pass"),
+        (trial(), trial(3), "fail"),
+        (trial(3), trial(3), "pre-existing"),
+        (trial(3), trial(4), "fail"),
+        (trial(3), trial(), "changed"),
+        (trial(), trial(1, "raised"), "fail"),
+        (trial(), trial(1, "crash"), "crash"),
+        (trial(), trial(1, "hang"), "hang"),
+        (trial(1, "raised"), trial(1, "raised"), "not-run"),
+        (trial(1, "refused"), trial(5), "not-run"),
+        (trial(), trial(1, "out-of-memory"), "inconclusive"),
+    ],
+)
+def test_trials(base, head, outcome):
+    """Head may be bad where base is; what base does not survive, and a lack of memory, say nothing."""
+    said = Text(en="fine", zh="好"), Text(en="bad", zh="坏")
+    record = judged(make_run(), "layout", {"padded": base}, {"padded": head}, "gate", *said)
+    assert record.outcome == outcome
 
 
 class Hanging:
