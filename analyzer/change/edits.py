@@ -15,7 +15,7 @@ from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
 from analyzer.change.inside.cut_out import as_called
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import Fact, cast_parts, is_own_call
+from analyzer.change.inside.extract import Fact, cast_parts, draws_here, is_own_call
 from analyzer.change.inside.launches import changed_options
 from analyzer.change.nodes import root_name
 from analyzer.change.refusals import behind_guard, ensured_otherwise, refused_otherwise
@@ -286,7 +286,12 @@ def _as_wide(fact: Fact, in_base: bool, alignment: Alignment) -> bool:
 
 
 def _untold(base: Fact, head: Fact) -> bool:
-    """Whether two allocations differ in a dtype alone that one does not say, or two launches in nothing of theirs."""
+    """Whether two allocations differ in a dtype alone that one does not say, or two launches in nothing of theirs.
+
+    What a draw is given is no operator's, what a function of the code's own is given is: one has them, the other not.
+    """
+    if base.noun == "operator":
+        return draws_here(base.statement) != draws_here(head.statement)
     if base.noun == "launch":
         return not changed_options(base, head)
     unsaid = base.noun == "allocation" and "" in (base.detail.get("dtype"), head.detail.get("dtype"))

@@ -428,6 +428,11 @@ def _on_host(call: ast.Call) -> bool:
     return any({"cpu", "np", "numpy", "host"} & set(name.split("_")) for name in names)
 
 
+def draws_here(statement: Statement) -> bool:
+    """Whether a statement of a kernel draws."""
+    return any(statement.function.module.language_call(call) in v.KERNEL_RANDOM for call in statement.calls)
+
+
 def draws(view: View) -> Iterator[Fact]:
     """Random draws and seeds, each with its arguments."""
     for call in view.calls():

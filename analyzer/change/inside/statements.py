@@ -22,6 +22,7 @@ from analyzer.change.inside.operations import MESSAGES
 from analyzer.change.inside.other_forms import in_another_form, of_another
 from analyzer.change.inside.parameters import RECEIVERS
 from analyzer.change.nodes import last_name, root_name
+from analyzer.change.shapes import dump
 from analyzer.change.source import TOLD, Function, Statement
 from analyzer.model.change import Edit
 
@@ -44,7 +45,7 @@ def statement_edits(alignment: Alignment, handed_over: HandedOver) -> Iterator[E
         other = Side((head, base)[side])
         own_shapes = (alignment.base_shapes, alignment.head_shapes)[side]
         elsewhere = {place for place, shape in enumerate(own_shapes) if shape in shapes[1 - side]}
-        elsewhere |= _set_otherwise(alignment, side) | in_another_form(alignment, side)
+        elsewhere |= _set_otherwise(alignment, side) | in_another_form(alignment, side) | _cut_out(alignment, side)
         told = _teller(alignment, side, matched)
         runs = list(_runs(statements, matched[side] | elsewhere, function, told))
         moved = handed_over.effects((head, base)[side], 1 - side) if runs else set()
@@ -92,6 +93,18 @@ def _runs_what_was_cut_out(statement: Statement, alignment: Alignment) -> bool:
     """Whether a function of one side is called that the function itself has the code of on the other."""
     names = {f.simple_name for f in (*alignment.base[1:], *alignment.head[1:])}
     return bool(names) and any(last_name(call.func) in names for call in statement.calls)
+
+
+def _cut_out(alignment: Alignment, side: int) -> set[int]:
+    """Places of what a function that only the other side has does, whatever it names: it may run for each of them."""
+    own, other = (alignment.base_statements, alignment.head_statements)[:: -1 if side else 1]
+    caller = (alignment.head, alignment.base)[side][0]
+    there = {_nameless(s) for s in other if s.function is not caller}
+    return {place for place, s in enumerate(own) if _nameless(s) in there} if there else set()
+
+
+def _nameless(statement: Statement) -> str:
+    return dump(statement.node, lambda name: "")
 
 
 def _bound_again(alignment: Alignment, side: int) -> frozenset[str]:
