@@ -18,11 +18,16 @@ from analyzer.model.change import Edit
 _OF_CLASS = ("__init__", "__new__", "__post_init__", "__call__")
 
 
+def awaited(node: ast.expr) -> ast.expr:
+    """The call that an ``await`` waits for; any other expression as it is."""
+    return node.value if isinstance(node, ast.Await) else node
+
+
 def effects_of(statement: Statement) -> Iterator[str]:
     """What a statement calls for its effect or sets, by the last name of it."""
     node = statement.node
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield f"call {last_name(node.value.func)}"
+    if isinstance(node, ast.Expr) and isinstance(call := awaited(node.value), ast.Call):
+        yield f"call {last_name(call.func)}"
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     for target in targets:
         part = target

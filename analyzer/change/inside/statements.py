@@ -16,7 +16,7 @@ from analyzer.change.inside import vocabulary as v
 from analyzer.change.inside.branch_values import branch_values
 from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation
 from analyzer.change.inside.global_state import is_shared
-from analyzer.change.inside.handed_over import HandedOver, effects_of
+from analyzer.change.inside.handed_over import HandedOver, awaited, effects_of
 from analyzer.change.inside.launches import tile_statements
 from analyzer.change.inside.operations import MESSAGES
 from analyzer.change.inside.other_forms import in_another_form, of_another
@@ -192,9 +192,9 @@ def _overwritten(statement: Statement) -> str:
 def _has_effect(statement: Statement) -> bool:
     node = statement.node
     if isinstance(node, ast.Expr):
-        if not isinstance(node.value, ast.Call):
+        call = awaited(node.value)
+        if not isinstance(call, ast.Call):
             return False
-        call = node.value
         name = last_name(call.func)
         op = statement.function.module.language_call(call)
         in_place = name.endswith("_") and isinstance(call.func, ast.Attribute)
