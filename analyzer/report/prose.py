@@ -127,7 +127,8 @@ def _without_edit(file: FileChange, otherwise: bool) -> list[Text]:
     changed = [symbol.name for symbol in others if symbol.change in ("body", "signature")]
     if changed or not (said or otherwise):
         key = "notes.others-changed" if said or otherwise else "notes.unrecognised"
-        said.append(phrase(key, names=listed(changed), added=file.added, removed=file.removed))
+        test = file.category == "test"  # of its functions only cases, tolerances and skips are compared
+        said.append(phrase(key, names=listed(changed), added=file.added, removed=file.removed, test=test))
     return said
 
 

@@ -242,11 +242,9 @@ def test_what_reads_the_same_is_told_once() -> None:
     assert [one.en for one in step.sentences] == ["2 indices of `Sampler.apply` are no longer cast to 64 bits."]
 
 
-def _told(*edits: Edit, names: tuple[str, ...], notes: tuple[Text, ...] = ()) -> list[str]:
+def _told(*edits: Edit, names: tuple[str, ...], **more) -> list[str]:
     symbols = tuple(Symbol(name=name, kind="function", change="body") for name in names)
-    file = FileChange(
-        path="mini/ops.py", status="modified", added=1, removed=2, symbols=symbols, edits=edits, notes=notes
-    )
+    file = FileChange(path="mini/ops.py", status="modified", added=1, removed=2, symbols=symbols, edits=edits, **more)
     return [one.en for one in steps(Change(files=(file,)), [])[0].sentences]
 
 
@@ -256,6 +254,13 @@ def test_lines_without_a_known_edit_are_not_called_meaningless() -> None:
     told = _told(edit("barrier-added"), names=("Sampler.apply", "draw"))
     assert told[1:] == ["`draw` changed as well, by no known kind of edit (the file: +1 −2 lines)."]
     assert len(_told(edit("barrier-added"), names=("Sampler.apply",))) == 1
+
+
+def test_code_of_tests_is_not_said_to_change_by_no_known_kind() -> None:
+    """A helper of a test file may gain a parameter or another dtype, which is not looked for there."""
+    assert _told(names=("fake",), category="test") == ["+1 −2 lines: `fake`."]
+    told = _told(edit("test-added"), names=("Sampler.apply", "fake"), category="test")
+    assert told[1:] == ["`fake` changed as well (the file: +1 −2 lines)."]
 
 
 def test_other_names_of_locals_are_no_unknown_change() -> None:
