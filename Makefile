@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint cases bench-facts clean
+.PHONY: demo test lint cases bench-facts fault-report calibration clean
 
 demo: $(VENV)/.installed
 	$(BIN)/analyze demo
@@ -23,6 +23,14 @@ cases: $(VENV)/.installed
 bench-facts: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python tests/benchmarks/facts.py --repo "$(REPO)" $(if $(COMMITS),--commits $(COMMITS)) $(if $(WHOLE),--whole)
+
+# make fault-report [DEVICE=cpu|cuda] [SEEDS=20] [JOBS=2] [OUT=FILE]: which check finds which fault
+fault-report: $(VENV)/.installed
+	PYTHONPATH=tests $(BIN)/python -m faults.report --device $(or $(DEVICE),cpu) --seeds $(or $(SEEDS),20) --jobs $(or $(JOBS),2) $(if $(OUT),--out "$(OUT)")
+
+# make calibration: how often the sampling check is wrong on right samplers
+calibration: $(VENV)/.installed
+	PYTHONPATH=tests $(BIN)/python -m faults.calibration
 
 $(VENV)/.installed: pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -9,7 +9,7 @@ import torch
 
 from analyzer.build.worker.variants import PATTERNS
 from analyzer.build.workers import Result
-from analyzer.checks.masked import given, references
+from analyzer.checks.masked import given, logits_of, references
 from analyzer.checks.probe_run import ProbeRun
 from analyzer.checks.trials import Trial, call_rows, differing, judged
 from analyzer.kernels.reference import Reference
@@ -33,15 +33,15 @@ def run(run: ProbeRun) -> list[Check]:
     inputs = given(run, numbers={**numbers, "rows": len(rows)}, of=numbers["rows"], rows=rows, **variant)
     reference = references(run, inputs, slice(None)) if run.probe.oracle else None
     plain = {side: call_rows(run, side, rows) for side in trials}
+    logits = logits_of(run, inputs).cpu()
+    sound = ~(logits.isnan() | (logits == float("inf"))).flatten(1).any(-1)  # the rows that no contract excludes
     before = torch.zeros(len(rows), dtype=torch.bool)
     for side, mine in trials.items():
         values, usual = made[side], plain[side]
         assert isinstance(values, torch.Tensor)
         wrong = before | _wrong(run, values, reference)  # a row that base has wrong says nothing of head
         if values.is_floating_point() and side == "head" and values.shape == made["base"].shape:
-            wrong |= (
-                (values.isnan() & ~made["base"].isnan()).flatten(1).any(-1)
-            )  # whatever the oracle says of such a row
+            wrong |= sound & (values.isnan() & ~made["base"].isnan()).flatten(1).any(-1)
         before = wrong
         for place, name in enumerate(PATTERNS):
             mine[name] = Trial(int(wrong[2 * place + 1 :: 2 * len(PATTERNS)].sum()))

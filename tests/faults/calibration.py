@@ -1,4 +1,4 @@
-"""How often the sampling check is wrong on right samplers: ``python -m faults.calibration`` in tests/.
+"""How often the sampling check is wrong on right samplers (`make calibration`).
 
 First-stage p-values have to be uniform for each binning; what the check confirms has to be nothing.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -120,8 +120,10 @@ def probes(sampler: Sampler) -> list[Probe]:
     return made
 
 
-def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: bool = False) -> Measured:
-    """All checks of a case's probes at the first seed; at the others those that a seed can change."""
+def measure(
+    case: Case, device: str, seeds: Iterable[int] = (0,), processes: bool = False, only: Container[str] = CHECKS
+) -> Measured:
+    """The checks (`only` those) of a case's probes at the first seed; at the others those that a seed can change."""
     found = Measured(case)
     probe_run.HANG_SECONDS = ZOO_HANG_SECONDS
     with tempfile.TemporaryDirectory(prefix="zoo-", ignore_cleanup_errors=True) as folder:
@@ -133,7 +135,7 @@ def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: boo
                 for probe in probes(case.sampler):
                     for dtype in probe.dtypes:
                         run = pair_run(workers, probe, dtype, seed, device)
-                        found.records += [(seed, dtype, record) for record in _records(run, case, turn)]
+                        found.records += [(seed, dtype, record) for record in _records(run, case, turn, only)]
                         found.peers += [peer for peer in _peers(run) if peer not in found.peers]
                         for worker in list(workers.values()):
                             worker.clear()
@@ -145,8 +147,10 @@ def measure(case: Case, device: str, seeds: Iterable[int] = (0,), processes: boo
     return found
 
 
-def _records(run: ProbeRun, case: Case, turn: int) -> Iterator[Check]:
+def _records(run: ProbeRun, case: Case, turn: int, only: Container[str]) -> Iterator[Check]:
     for name in sorted(run.probe.checks, key=ORDER.index):
+        if name not in only:
+            continue
         if (run.device == "cpu" and name in GPU_ONLY) or (turn and name not in SEEDED):
             continue
         harmless_kernel = not case.kind and case.sampler.kind == "triton" and name == "index-width"

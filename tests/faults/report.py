@@ -1,4 +1,4 @@
-"""The fault report: ``python -m faults.report`` in tests/ (`make fault-report`).
+"""The fault report (`make fault-report`).
 
 For each fault the checks that found it and by how much, for each harmless change whether anything was accused, and what
 usual comparisons say of the same outputs.
