@@ -1,10 +1,12 @@
 """The demo's evidence as an H200 measured it, and the reports that it makes.
 
-The evidence belongs to bundles that are rebuilt here: where the demo, the change facts or the rules' text have changed,
-it has to be recorded again (tests/demo_bundles.py).
+The evidence belongs to code and calls that are rebuilt here: where the demo or its probes call otherwise, it has to be
+recorded again (tests/demo_bundles.py).
 """
 
 from __future__ import annotations
+
+import json
 
 import demo_bundles
 import pytest
@@ -23,9 +25,10 @@ def recorded():
     ]
 
 
-def test_the_evidence_belongs_to_the_bundles(recorded):
-    """Recorded digests are those of the bundles as they are built now: else record again."""
-    assert [evidence.bundle for _, evidence in recorded] == [bundle.digest for bundle, _ in recorded]
+def test_the_evidence_is_of_this_code_and_these_calls(recorded):
+    """Both revisions' code, the probes' inputs and sizes and the seed are those that were measured: else record again."""
+    then = json.loads((demo_bundles.EVIDENCE / demo_bundles.MEASURED).read_text(encoding="utf-8"))
+    assert then == {str(n): demo_bundles.measured(bundle) for n, (bundle, _) in enumerate(recorded, start=1)}
 
 
 def test_it_was_measured_on_a_gpu(recorded):
