@@ -26,7 +26,7 @@ def recorded():
 
 
 def test_the_evidence_is_of_this_code_and_these_calls(recorded):
-    """Both revisions' code, the probes' inputs and sizes and the seed are those that were measured: else record again."""
+    """Both revisions' code, the inputs and sizes of each probe and the seed are those that were measured."""
     then = json.loads((demo_bundles.EVIDENCE / demo_bundles.MEASURED).read_text(encoding="utf-8"))
     assert then == {str(n): demo_bundles.measured(bundle) for n, (bundle, _) in enumerate(recorded, start=1)}
 
