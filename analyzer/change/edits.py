@@ -1,4 +1,4 @@
-"""Edits from facts, and the reversal of edits.
+"""Edits from facts of both sides.
 
 Direction is never decided by an extractor. A fact that only head has is added, one that only base has is removed, and
 a pair with two values is compared; so the edits of head -> base are the reversed edits of base -> head.
@@ -13,22 +13,18 @@ from dataclasses import dataclass, replace
 
 from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
+from analyzer.change.inside.allocations import is_own_call
 from analyzer.change.inside.cut_out import as_called
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import Fact, cast_parts, draws_here, is_own_call
+from analyzer.change.inside.extract import cast_parts, draws_here
+from analyzer.change.inside.fact import Fact
 from analyzer.change.inside.launches import changed_options
 from analyzer.change.nodes import root_name
 from analyzer.change.refusals import behind_guard, ensured_otherwise, refused_otherwise
+from analyzer.change.reversal import appeared, reverse_kind
 from analyzer.change.source import Function
 from analyzer.model.change import Edit
 
-OPPOSITE = {
-    "added": "removed", "removed": "added", "introduced": "removed", "widened": "narrowed", "narrowed": "widened",
-    "assumed": "honoured", "honoured": "assumed", "extracted": "inlined", "inlined": "extracted",
-    "loosened": "tightened", "tightened": "loosened", "skipped": "unskipped", "unskipped": "skipped",
-}  # fmt: skip
-#: Nouns whose appearance is called an introduction.
-INTRODUCED = frozenset({"in-place", "alias-returned", "low-precision-round-trip"})
 #: Facts that are about a place in the order of the code: one that moved is gone here and new there.
 POSITIONAL = frozenset({"barrier"})
 #: The type of a variable in C++ -> the noun of its change; the same variable of the same statement is compared.
@@ -41,42 +37,6 @@ ONLY_PAIRED = frozenset(
 WHERE = frozenset({"cast", "allocation", "synchronization"})
 #: Facts that count only where what they apply to is known to both versions.
 OF_SOMETHING = frozenset({"cast", "contiguity", "index"})
-
-
-def appeared(noun: str) -> str:
-    return f"{noun}-introduced" if noun in INTRODUCED else f"{noun}-added"
-
-
-def reverse_kind(kind: str) -> str:
-    """The kind of the same edit in the reversed diff (``cast-added`` -> ``cast-removed``)."""
-    noun, _, way = kind.rpartition("-")
-    if way == "removed" and noun in INTRODUCED:
-        return f"{noun}-introduced"
-    return f"{noun}-{OPPOSITE.get(way, way)}"
-
-
-def reverse(edit: Edit) -> Edit:
-    """The edit as the reversed diff says it: kind swapped, sides swapped."""
-    detail = dict(edit.detail)
-    swapped: dict = {}
-    for name, value in detail.items():
-        if name.endswith("_before"):
-            name = name.removesuffix("_before") + "_after"
-        elif name.endswith("_after"):
-            name = name.removesuffix("_after") + "_before"
-        swapped[name] = value
-    return edit.model_copy(
-        update={
-            "kind": reverse_kind(edit.kind),
-            "symbol": str(swapped.get("symbol_after", edit.symbol)),
-            "path": str(swapped.get("path_after", edit.path)),
-            "base_line": edit.head_line,
-            "head_line": edit.base_line,
-            "before": edit.after,
-            "after": edit.before,
-            "detail": dict(sorted(swapped.items())),
-        }
-    )
 
 
 def sort_key(edit: Edit) -> tuple:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analyzer.change.align import Alignment
 from analyzer.change.inside import guards
-from analyzer.change.inside.extract import Fact, Key
+from analyzer.change.inside.fact import Fact, Key
 from analyzer.change.inside.surroundings import clauses, spelled_out, surroundings
 from analyzer.change.source import Function, Statement
 

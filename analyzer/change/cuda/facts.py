@@ -9,7 +9,8 @@ from analyzer.change.align import Alignment
 from analyzer.change.cuda import vocabulary as v
 from analyzer.change.cuda.expressions import operation
 from analyzer.change.edits import at, make
-from analyzer.change.inside.extract import Fact, View, casts, contiguities, copies
+from analyzer.change.inside.extract import casts, contiguities, copies
+from analyzer.change.inside.fact import Fact, View
 from analyzer.change.inside.guards import guards
 from analyzer.change.inside.launches import Option
 from analyzer.change.inside.surroundings import clauses

@@ -7,82 +7,16 @@ another value; no extractor knows which version it reads.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 from analyzer.change.inside import vocabulary as v
-from analyzer.change.inside.dtypes import dtype_of, element_bytes
+from analyzer.change.inside.allocations import allocations, each_element, is_allocation
+from analyzer.change.inside.dtypes import dtype_of
+from analyzer.change.inside.fact import Fact, Key, View
 from analyzer.change.nodes import argument, children, keyword, last_name, root_name
 from analyzer.change.shapes import spelled
 from analyzer.change.source import Function, Statement, once
 from analyzer.change.writing import written
-
-Key = Callable[[ast.AST], str]
-
-
-@dataclass(frozen=True, eq=False)
-class Fact:
-    """`anchor`: what it is about. `value`: what is compared. `place`: index of its statement in the pooled code.
-
-    `present` is False for a place where the fact could hold and does not (a call without a dtype argument).
-    `operand`: the expression that stays where the fact is taken away (`x` of ``x.float()``).
-    """
-
-    noun: str
-    statement: Statement
-    place: int
-    node: ast.AST
-    anchor: str
-    value: Hashable
-    present: bool = True
-    operand: ast.AST | None = None
-    detail: dict = field(default_factory=dict)
-
-    @property
-    def function(self) -> Function:
-        return self.statement.function
-
-    @property
-    def line(self) -> int:
-        return getattr(self.node, "lineno", self.statement.line)
-
-    @property
-    def text(self) -> str:
-        return self.function.module.segment(self.node)
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """One statement seen by the extractors: `key` turns a node into text that both versions share up to renames.
-
-    `lone`: locals that the other version has not, bound once, with their values.
-    """
-
-    statement: Statement
-    place: int
-    key: Key
-    lone: Mapping[str, ast.expr] = field(default_factory=dict)
-
-    @property
-    def function(self) -> Function:
-        return self.statement.function
-
-    def calls(self) -> Iterator[ast.Call]:
-        return iter(self.statement.calls)
-
-    def op(self, call: ast.AST) -> str:
-        return self.function.module.language_call(call)
-
-    def fact(self, noun: str, node: ast.AST, anchor: str, value: Hashable, **more) -> Fact:
-        return Fact(noun, self.statement, self.place, node, anchor, value, **more)
-
-    def about(self, name: str) -> str:
-        """The tests around the statement that look at `name`, as a key."""
-        return "&".join(
-            f"{holds}{self.key(test)}"
-            for test, holds in self.statement.conditions
-            if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(test))
-        )
 
 
 def cast_parts(call: ast.Call, function: Function) -> tuple[ast.expr, str, ast.AST | None, bool] | None:
@@ -222,7 +156,7 @@ def copies(view: View) -> Iterator[Fact]:
         conditional = bool(view.statement.conditions)
         subject = written(operand)
         size = f"numel({subject})"
-        size += f" × {_each(dtype, f'{subject}.dtype')}"
+        size += f" × {each_element(dtype, f'{subject}.dtype')}"
         detail = {"subject": subject, "dtype": dtype or f"{subject}.dtype", "size": size, "conditional": conditional}
         if conditional:
             detail["condition"] = view.statement.condition
@@ -249,133 +183,6 @@ def copy_parts(call: ast.Call, function: Function) -> tuple[ast.expr, str] | Non
             dtype = keyword(into, "dtype")
             return call.args[0], (dtype_of(dtype, function) or "") if dtype is not None else ""
     return None
-
-
-def is_allocation(call: ast.Call) -> bool:
-    name = last_name(call.func)
-    if name not in v.ALLOCATORS:
-        return False
-    if name.startswith("new_"):
-        return isinstance(call.func, ast.Attribute)
-    return root_name(call.func) in v.ALLOCATING_MODULES
-
-
-#: Calls that allocate, or hand on what they are given, as its type wants it.
-_PERHAPS = frozenset({"as_tensor", "asarray", "ascontiguousarray"})
-
-
-def is_own_call(statement: Statement) -> bool:
-    """Whether a statement assigns what a call returns that is no library's, or that may or may not allocate it."""
-    value = getattr(statement.node, "value", None)
-    if not isinstance(value, ast.Call):
-        return False
-    if last_name(value.func) in _PERHAPS:
-        return True
-    if root_name(value.func) in v.ALLOCATING_MODULES:
-        return False
-    return last_name(value.func) not in v.OPERATIONS | v.ALLOCATORS.keys()
-
-
-def allocations(view: View) -> Iterator[Fact]:
-    """Tensor allocations of host code, each with its size in terms of shapes."""
-    for call in view.calls():
-        if not is_allocation(call):
-            continue
-        name = last_name(call.func)
-        source, fill = v.ALLOCATORS[name], name.removeprefix("new_").removesuffix("_like")
-        like = call.func.value if name.startswith("new_") else call.args[0] if source == "like" and call.args else None
-        node = keyword(call, "dtype")
-        if node is not None:
-            dtype = dtype_of(node, view.function) or written(node)
-            dtype_key = dtype if dtype in v.BYTES else view.key(node)
-            if isinstance(node, ast.Attribute) and node.attr == "dtype":
-                known = _own_dtype(node.value, view.function)
-                dtype, dtype_key = (known, known) if known else (dtype, f"dtype of {view.key(node.value)}")
-        elif like is not None and (known := _own_dtype(like, view.function)):
-            dtype = dtype_key = known
-        elif like is not None:
-            dtype, dtype_key = f"{written(like)}.dtype", f"dtype of {view.key(like)}"
-        else:
-            dtype = dtype_key = "default"
-        size, size_key = _size(call, source, view)
-        each = _each(dtype, dtype)
-        target = view.statement.target()
-        named = "" if target.endswith("]") else target  # what is copied into a part of a tensor allocates no part
-        yield view.fact(
-            "allocation", call, view.key(ast.parse(target).body[0]) if target else type(view.statement.node).__name__,
-            (dtype_key, size_key, fill, _memory(call, like)),
-            detail={"dtype": dtype, "size": f"{size} × {each}", "fill": fill, "target": named},
-        )  # fmt: skip
-
-
-def _memory(call: ast.Call, like: ast.AST | None) -> str:
-    """What an allocation says of the memory that it takes: pinned, of a device that is named or another's, nothing."""
-    pinned = keyword(call, "pin_memory")
-    if pinned is not None and not (isinstance(pinned, ast.Constant) and not pinned.value):
-        return "pinned"
-    return "named" if like is not None or keyword(call, "device") is not None else ""
-
-
-def _own_dtype(node: ast.AST, function: Function) -> str:
-    """The dtype that a local is allocated with where it is bound, empty where that is not said."""
-    values = function.assigned.get(node.id, ()) if isinstance(node, ast.Name) else ()
-    made = values[0][1] if len(values) == 1 else None
-    if not (isinstance(made, ast.Call) and is_allocation(made)) or node.id in {p.arg for p in function.parameters}:
-        return ""
-    given = keyword(made, "dtype")
-    known = dtype_of(given, function) if given is not None else None
-    return known if known in v.BYTES else ""
-
-
-def _each(dtype: str | None, name: str) -> str:
-    """``4 bytes``, ``bytes(x.dtype)`` where the dtype is known by a name alone."""
-    width = element_bytes(dtype)
-    return f"{width} byte{'s' if width != 1 else ''}" if width else f"bytes({name})"
-
-
-def _size(call: ast.Call, source: str, view: View) -> tuple[str, str]:
-    """The number of elements as text, and as a key."""
-    key = view.key
-    if source == "shape":
-        given = call.args or [k.value for k in call.keywords if k.arg == "size"]
-        if last_name(call.func) in ("full", "new_full"):
-            given = given[:1]
-        dims = [d for a in given for d in (a.elts if isinstance(a, ast.Tuple | ast.List) else [a])]
-        if len(dims) == 1 and isinstance(dims[0], ast.Name):  # a name of the shape
-            values = [value for _, value in view.function.assigned.get(dims[0].id, ())]
-            if len(values) == 1 and isinstance(values[0], ast.Tuple | ast.List):
-                dims = values[0].elts
-            elif len(values) == 1 and isinstance(values[0], ast.Attribute) and values[0].attr == "shape":
-                dims = values
-        if len(dims) == 1 and isinstance(dims[0], ast.Attribute) and dims[0].attr == "shape":
-            return f"numel({written(dims[0].value)})", "like " + key(dims[0].value)
-        return " × ".join(map(_dimension, dims)) or "1", " ".join(map(key, dims))
-    if not call.args:
-        return "?", "?"
-    if last_name(call.func) == "arange":
-        return _steps(call.args), " ".join(map(key, call.args))
-    if source == "data" and isinstance(call.args[0], ast.Constant):
-        return "1", "1"  # one number
-    return f"numel({written(call.args[0])})", f"{source} {key(call.args[0])}"
-
-
-def _steps(given: list[ast.expr]) -> str:
-    """The number of values of a range, as it is given: an end; a start and an end; and a step."""
-    if len(given) == 1:
-        return _dimension(given[0])
-    start, end = given[0], given[1]
-    from_zero = isinstance(start, ast.Constant) and start.value == 0
-    size = _dimension(end) if from_zero else f"({written(end)} - {_dimension(start)})"
-    return size if len(given) == 2 else f"{size} / {_dimension(given[2])}"
-
-
-def _dimension(node: ast.expr) -> str:
-    """One factor of a size: a sum in brackets, several dimensions as their product."""
-    if isinstance(node, ast.Starred):
-        return f"prod({written(node.value)})"
-    bare = isinstance(node, ast.Name | ast.Attribute | ast.Constant | ast.Call | ast.Subscript)
-    product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
-    return written(node) if bare or product else f"({written(node)})"
 
 
 def masks(view: View) -> Iterator[Fact]:

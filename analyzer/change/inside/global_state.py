@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzer.change.inside.extract import Fact, View
+from analyzer.change.inside.fact import Fact, View
 from analyzer.change.nodes import last_name, root_name
 from analyzer.change.source import Function, once
 

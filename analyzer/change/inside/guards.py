@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import Fact, Key, View
+from analyzer.change.inside.fact import Fact, Key, View
 from analyzer.change.inside.vocabulary import BYTES
 from analyzer.change.nodes import last_name
 from analyzer.change.writing import written

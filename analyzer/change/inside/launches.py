@@ -10,7 +10,8 @@ import ast
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from analyzer.change.inside.extract import Fact, View, address_names, cast_parts
+from analyzer.change.inside.extract import address_names, cast_parts
+from analyzer.change.inside.fact import Fact, View
 from analyzer.change.inside.vocabulary import LAUNCH_OPTIONS, is_tile
 from analyzer.change.nodes import last_name
 from analyzer.change.source import Function, Statement, once

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from analyzer.change.inside.allocations import is_allocation
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import Fact, Key, View, is_allocation
+from analyzer.change.inside.fact import Fact, Key, View
 from analyzer.change.inside.guards import is_guard
 from analyzer.change.inside.launches import tile_statements
 from analyzer.change.inside.vocabulary import BYTES, KERNEL_RANDOM, TOLERANCES

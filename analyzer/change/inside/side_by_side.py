@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from analyzer.change.align import Alignment
 from analyzer.change.inside import vocabulary as v
+from analyzer.change.inside.allocations import is_allocation, is_own_call
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation, is_own_call
+from analyzer.change.inside.extract import cast_parts, copy_parts
 from analyzer.change.inside.launches import factor_kind, launch_of, tile_parameters
 from analyzer.change.inside.operations import MESSAGES, operators_of
 from analyzer.change.nodes import last_name, root_name

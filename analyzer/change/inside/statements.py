@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from analyzer.change.align import Alignment, part_set
 from analyzer.change.edits import Side, make
 from analyzer.change.inside import vocabulary as v
+from analyzer.change.inside.allocations import is_allocation
 from analyzer.change.inside.branch_values import branch_values
-from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation
+from analyzer.change.inside.extract import cast_parts, copy_parts
 from analyzer.change.inside.global_state import is_shared
 from analyzer.change.inside.handed_over import HandedOver, awaited, effects_of
 from analyzer.change.inside.launches import tile_statements

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from analyzer.change.align import Alignment
 from analyzer.change.edits import Side, make
 from analyzer.change.inside import guards
-from analyzer.change.inside.extract import Key
+from analyzer.change.inside.fact import Key
 from analyzer.change.inside.operations import same_but_values
 from analyzer.change.inside.surroundings import (
     Around,

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzer.change.inside.extract import Key
+from analyzer.change.inside.fact import Key
 from analyzer.change.inside.guards import is_guard
 from analyzer.change.nodes import Block, negated
 from analyzer.change.source import Function, Statement, once

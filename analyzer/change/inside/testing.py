@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzer.change.inside.extract import Fact, View
+from analyzer.change.inside.fact import Fact, View
 from analyzer.change.inside.vocabulary import TOLERANCE_DEFAULTS, TOLERANCES
 from analyzer.change.nodes import last_name
 from analyzer.change.revisions import category

@@ -14,8 +14,9 @@ from dataclasses import replace
 
 from analyzer.change.around.resolve import Resolver, is_library
 from analyzer.change.inside import vocabulary as v
+from analyzer.change.inside.allocations import is_allocation
 from analyzer.change.inside.dtypes import dtype_of
-from analyzer.change.inside.extract import cast_parts, copy_parts, is_allocation
+from analyzer.change.inside.extract import cast_parts, copy_parts
 from analyzer.change.inside.launches import bound_arguments, launch_of
 from analyzer.change.limits import spend
 from analyzer.change.nodes import argument, children, keyword, last_name

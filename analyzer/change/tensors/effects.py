@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from analyzer.change.align import Alignment
 from analyzer.change.around.resolve import Resolver
-from analyzer.change.edits import Side, appeared, at, make
+from analyzer.change.edits import Side, at, make
 from analyzer.change.inside.extract import copy_parts
 from analyzer.change.nodes import root_name
+from analyzer.change.reversal import appeared
 from analyzer.change.revisions.category import is_test
 from analyzer.change.source import Function, Module
 from analyzer.change.tensors.dataflow import Analysis

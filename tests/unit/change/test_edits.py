@@ -14,8 +14,8 @@ import tree_sitter
 import tree_sitter_cuda
 from edit_pairs import CASES, edits_of, flipped, in_order, pairs_of
 
-from analyzer.change.edits import reverse, reverse_kind
 from analyzer.change.facts import SourcePair
+from analyzer.change.reversal import reverse, reverse_kind
 from analyzer.change.revisions.category import is_cpp
 from analyzer.findings.kinds import KINDS
 

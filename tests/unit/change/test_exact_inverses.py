@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from edit_pairs import in_order
 
-from analyzer.change.edits import reverse
 from analyzer.change.facts import NoTree, SourcePair, change_edits
+from analyzer.change.reversal import reverse
 from analyzer.change.revisions.repository import Repository
 
 BEFORE = {

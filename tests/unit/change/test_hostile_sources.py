@@ -6,8 +6,8 @@ from edit_pairs import CASES, in_order
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analyzer.change.edits import reverse
 from analyzer.change.facts import NoTree, change_edits
+from analyzer.change.reversal import reverse
 from analyzer.change.revisions.decoding import decoded, is_binary
 from analyzer.change.revisions.diffs import Entry
 from analyzer.change.revisions.sources import Sources, file_change

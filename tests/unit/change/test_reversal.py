@@ -9,8 +9,8 @@ from edit_pairs import CASES, CPP_PRELUDE, PRELUDE, edits_of, flipped, in_order
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from analyzer.change.edits import reverse
 from analyzer.change.facts import SourcePair
+from analyzer.change.reversal import reverse
 
 SOURCES = sorted(
     {

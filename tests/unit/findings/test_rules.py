@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
-from analyzer.change.edits import reverse_kind
 from analyzer.change.facts import NoTree, SourcePair, change_edits
+from analyzer.change.reversal import reverse_kind
 from analyzer.change.revisions.category import category
 from analyzer.findings.checks import names
 from analyzer.findings.engine import find, load_rules, read_rules

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from analyzer.change.edits import reverse
+from analyzer.change.reversal import reverse
 from analyzer.findings.kinds import KINDS
 from analyzer.model.change import Edit
 from analyzer.report.sentences import sentence

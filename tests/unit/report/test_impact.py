@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.change.edits import reverse
+from analyzer.change.reversal import reverse
 from analyzer.model.base import Text
 from analyzer.model.change import Caller, Change, Coverage, Edit, FileChange, Subject
 from analyzer.model.plan import Plan
