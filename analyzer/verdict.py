@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from analyzer.findings.checks import decides, families, remedy
+from analyzer.findings.checks import decides, families, order, remedy
 from analyzer.model.base import LEVELS, Level, Text
 from analyzer.model.change import Related, Subject
 from analyzer.model.evidence import BAD_OUTCOMES, Check, Evidence
@@ -102,7 +102,7 @@ class _Facts:
             failed=tuple(check for check in checks if check.outcome in BAD_OUTCOMES),
             changed=tuple(check for check in checks if check.outcome == "changed"),
             passed=tuple(check for check in checks if check.outcome == "pass"),
-            missing=tuple(dict.fromkeys(missing)),
+            missing=tuple(sorted(dict.fromkeys(missing), key=order)),
             measured=any(check.outcome in ANSWERED for check in checks),
         )
 

@@ -6,7 +6,7 @@ A snippet gets data and the number formats below, and fails on a name that it wa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -71,6 +71,7 @@ def sandbox() -> ImmutableSandboxedEnvironment:
         figure=figure,
         signed=signed,
         all_of=all_of,
+        some_of=some_of,
         times=times,
         of=number_of,
         verb=agreeing,
@@ -118,6 +119,12 @@ def times(ratio: float) -> str:
 def all_of(items: Iterable[str], joiner: str = ", ") -> str:
     """Names as code spans."""
     return joiner.join(code(item) for item in items)
+
+
+def some_of(items: Sequence[str], more: str = " and {} more", joiner: str = ", ", most: int = 3) -> str:
+    """The first names as code spans, and how many more there are; one more is named too."""
+    left = len(items) - most
+    return all_of(items, joiner) if left <= 1 else all_of(items[:most], joiner) + more.format(left)
 
 
 def number_of(number: int, one: str, many: str = "") -> str:

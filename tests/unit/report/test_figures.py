@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from analyzer.model.base import Text
 from analyzer.model.evidence import Check, Outcome, Specialization
 from analyzer.report.figures import better_of, gain_of, price_of, reason_of, row, worst
-from analyzer.report.phrases import count, figure, gib, share, signed, times
+from analyzer.report.phrases import count, figure, gib, share, signed, some_of, times
 
 NAMES = [
     *("mutation", "kept-set", "distribution-distance", "token-flips", "peak-memory", "latency", "identity"),
@@ -181,3 +181,9 @@ def test_number_formats() -> None:
     assert (gib(4424968192), gib(0), gib(107374)) == ("4.121 GiB", "0.000 GiB", "0.0001 GiB")
     assert (times(1.718), times(1.034)) == ("1.7", "1.03")
     assert (signed(4.0), signed(-352, 0)) == ("+4.0", "−352")
+
+
+def test_many_names_are_counted():
+    """Up to four names are told; of more the first three and their number."""
+    assert some_of(["a", "b", "c", "d"]) == "`a`, `b`, `c`, `d`"
+    assert some_of(["a", "b", "c", "d", "e"]) == "`a`, `b`, `c` and 2 more"
