@@ -96,10 +96,12 @@ class Workspace:
         loaded = [bridge for worker in self._workers.values() for bridge in worker.bridges]
         return tuple(dict.fromkeys((*loaded, *slices)))
 
-    def clear(self) -> None:
-        """Delete the raw tensors that workers have handed back."""
-        for worker in self._workers.values():
+    def clear(self, probe: Probe, ended: bool) -> None:
+        """Delete the raw tensors that workers have handed back; a probe that has `ended` needs its slices no more."""
+        for (_, name, _, _), worker in self._workers.items():
             worker.clear()
+            if ended and name == probe.name:
+                worker.close()
 
     def close(self) -> None:
         for worker in self._workers.values():

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 
 from analyzer.build import interpreter
@@ -37,6 +37,7 @@ from analyzer.checks import (
 )  # fmt: skip
 from analyzer.checks.probe_run import CheckFunction, ProbeRun
 from analyzer.checks.stage import CheckOptions, not_run
+from analyzer.findings.checks import families
 from analyzer.model.base import Text
 from analyzer.model.evidence import Check
 from analyzer.model.plan import PlannedCheck, Probe
@@ -51,12 +52,26 @@ CHECKS: dict[str, CheckFunction] = {module.NAME: module.run for module in _MODUL
 ORDER = tuple(CHECKS)
 #: Checks that read what was compiled, and need no call.
 STATIC = (identity.NAME, resources.NAME)
+#: Checks that make calls of their own, and many: they come after the others of every probe.
+COSTLY = (
+    batch_invariance.NAME, layout.NAME, sampling.NAME, determinism.NAME, latency.NAME, index_width.NAME,
+)  # fmt: skip
 #: Checks of so many rows or calls that an interpreted kernel would seem to hang.
 MANY_CALLS = (sampling.NAME, determinism.NAME, special_values.NAME)
 _NO_PROBE = Text(
     en="no probe launches this kernel; declare one in .analyzer.yml",
     zh="没有探针启动该内核；可在 .analyzer.yml 中声明",
 )
+
+
+def rounds(planned: Sequence[PlannedCheck], likely: Container[str]) -> list[list[PlannedCheck]]:
+    """The checks that make calls, the cheap ones first; of the costly ones those come first that explain a finding of
+    the families in `likely`."""
+    dynamic = [item for item in planned if item.check not in STATIC]
+    dynamic.sort(key=lambda item: ORDER.index(item.check) if item.check in ORDER else len(ORDER))
+    costly = [item for item in dynamic if item.check in COSTLY]
+    costly.sort(key=lambda item: not any(family in likely for family in families(item.check)))
+    return [[item for item in dynamic if item.check not in COSTLY], costly]
 
 
 class Session:
@@ -79,17 +94,20 @@ class Session:
         self.compiler = Compiler(self.workspace, architectures, options.cache, self.plan.seed)
 
     def run(self) -> Iterator[Check]:
-        """Every planned check's record. Kernels compile beside the calls that run."""
+        """Every planned check's record. Kernels compile beside the calls that run.
+
+        Cheap checks of all probes come before costly ones, so that a budget that ends has asked every probe; of the
+        costly ones first those that the findings make likely.
+        """
         planned = [item for item in self.plan.checks if not self.options.only or item.check in self.options.only]
-        planned.sort(key=lambda item: ORDER.index(item.check) if item.check in ORDER else len(ORDER))
         compiling = threading.Thread(target=self.compiler.run, args=(self._wanted(planned), self.progress), daemon=True)
         compiling.start()
         if self.device == "cpu":
             compiling.join()  # predictions come from its traces, and two cores are soon full
         runs = [(probe, dtype) for probe in self.plan.probes for dtype in probe.dtypes]
-        for probe, dtype in runs:
-            mine = [item for item in planned if item.probe == probe.name and item.check not in STATIC]
-            yield from self._checks(probe, dtype, mine)
+        for asked in rounds(planned, {finding.family for finding in self.plan.findings}):
+            for probe, dtype in runs:
+                yield from self._checks(probe, dtype, [item for item in asked if item.probe == probe.name])
         self.progress("waiting for the compiler")
         compiling.join()
         for probe, dtype in runs:
@@ -104,7 +122,8 @@ class Session:
         run = self._probe_run(probe, dtype)
         for item in planned:
             yield from self._attempt(item, run)
-        self.workspace.clear()
+        if planned:
+            self.workspace.clear(probe, ended=dtype == probe.dtypes[-1])
 
     def _attempt(self, item: PlannedCheck, run: ProbeRun) -> list[Check]:
         """A check's records. What fails on the way (a revision's code may be anything) ends one check, not the run."""
