@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -44,6 +45,16 @@ def describe(device: Literal["cuda", "cpu"]) -> Environment:
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
     )
+
+
+def gpu_answers(seconds: float = 120.0) -> bool:
+    """Whether a fresh process can compute on the GPU: code under test may have left it hung or in an error."""
+    program = "import torch; assert torch.ones(1024, device='cuda').sum().item() == 1024"
+    try:
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return run.returncode == 0
 
 
 def driver_version() -> str:

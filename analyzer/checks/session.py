@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analyzer.build import interpreter
 from analyzer.build.compiler import REVISIONS, Compiler, Wanted
-from analyzer.build.environment import DEFAULT_ARCHITECTURE, choose_device, describe
+from analyzer.build.environment import DEFAULT_ARCHITECTURE, choose_device, describe, gpu_answers
 from analyzer.build.places import Workspace
 from analyzer.build.process import capabilities
 from analyzer.build.workers import Worker
@@ -83,6 +83,7 @@ class Session:
     ) -> None:  # fmt: skip
         self.bundle, self.plan, self.profile = bundle, bundle.plan, profile
         self.options, self.deadline, self.progress = options, deadline, progress
+        self.gpu_lost = False
         self.device = choose_device(options.device)
         self.environment = describe(self.device)
         self.isolation = capabilities(sys.executable, _torch_folder())
@@ -138,11 +139,19 @@ class Session:
             if reason is not None:
                 return [not_run(item, run.probe, run.dtype, reason)]
             self.progress(f"{item.check}: {run.probe.name}, {run.dtype}")
-            return CHECKS[item.check](run)
+            records = CHECKS[item.check](run)
+            self._look_after(records)
+            return records
         except Exception as error:
             text = f"{type(error).__name__}: {str(error)[:300]}"
             reason = Text(en=f"could not be finished: {text}", zh=f"未能完成：{text}")
             return [run.record(item.check, "inconclusive", reason)]
+
+    def _look_after(self, records: Sequence[Check]) -> None:
+        """After a crash or a hang on a GPU: does it still answer? Where it does not, nothing more is measured."""
+        ended = any(record.outcome in ("crash", "hang") for record in records)
+        if self.device == "cuda" and ended and not self.gpu_lost:
+            self.gpu_lost = not gpu_answers()
 
     def _obstacle(self, probe: Probe, dtype: str, check: str) -> Text | None:
         """Why a check cannot run here, None where it can."""
@@ -155,6 +164,8 @@ class Session:
             )
         if time.monotonic() > self.deadline:
             return Text(en="the budget was used up before it", zh="时间预算已用完")
+        if self.gpu_lost and check not in STATIC:
+            return Text(en="the GPU no longer answers after a crash or a hang", zh="发生崩溃或挂起之后，GPU 不再响应")
         if check in STATIC or (check == peak_memory.NAME and self.device == "cpu"):
             return None  # the compiler's traces tell
         return (self._no_gpu(probe, dtype, check) if self.device == "cpu" else None) or self._not_importable(probe)
