@@ -24,9 +24,9 @@ bench-facts: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python tests/benchmarks/facts.py --repo "$(REPO)" $(if $(COMMITS),--commits $(COMMITS)) $(if $(WHOLE),--whole)
 
-# make fault-report [DEVICE=cpu|cuda] [SEEDS=20] [JOBS=2] [OUT=FILE]: which check finds which fault
+# make fault-report [DEVICE=cpu|cuda] [MUTANTS=1] [SEEDS=20] [JOBS=2] [OUT=FILE]: which check finds which fault
 fault-report: $(VENV)/.installed
-	PYTHONPATH=tests $(BIN)/python -m faults.report --device $(or $(DEVICE),cpu) --seeds $(or $(SEEDS),20) --jobs $(or $(JOBS),2) $(if $(OUT),--out "$(OUT)")
+	PYTHONPATH=tests $(BIN)/python -m faults.report $(if $(MUTANTS),--mutants) --device $(or $(DEVICE),cpu) --seeds $(or $(SEEDS),20) --jobs $(or $(JOBS),2) $(if $(OUT),--out "$(OUT)")
 
 # make calibration: how often the sampling check is wrong on right samplers
 calibration: $(VENV)/.installed

@@ -21,12 +21,14 @@ from typing import Any
 import torch
 from faults import zoo
 from faults.measure import Measured, accused, measure
+from faults.mutations import mutants, visible
 from faults.peers import PEERS
 
 
 def cases(device: str, only: Sequence[str]) -> list[tuple[str, zoo.Case]]:
     """What a device can run: ("fault" or "harmless", case)."""
     every = [("fault", case) for case in zoo.faults()] + [("harmless", case) for case in zoo.equivalents()]
+    every += [("fault", case) for case in mutants()]
     every = [(what, case) for what, case in every if device == "cuda" or case.sampler.kind == "torch"]
     return [(what, case) for what, case in every if not only or case.name in only or case.sampler.name in only]
 
@@ -95,12 +97,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, help="write the rows as JSON too")
     parser.add_argument("only", nargs="*", help="names of cases or samplers")
+    parser.add_argument("--mutants", action="store_true", help="mechanical faults of the PyTorch samplers as well")
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         waiting = {
             pool.submit(one, what, case.name, options.device, options.seeds): case.name
             for what, case in cases(options.device, options.only)
+            if not case.text or (options.mutants and visible(case))
         }
         for done in as_completed(waiting):
             rows.append(done.result())

@@ -36,7 +36,7 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Case:
-    """A change of a sampler. `kind` and `model` are empty for a harmless one."""
+    """A change of a sampler. `kind` and `model` are empty for a harmless one; a mutant has its whole `text`."""
 
     name: str
     sampler: Sampler
@@ -46,6 +46,7 @@ class Case:
     model: str = ""
     shows: str = ""
     tolerance: float = 0.0
+    text: str = ""
 
     @property
     def base(self) -> str:
@@ -54,6 +55,8 @@ class Case:
     @property
     def head(self) -> str:
         """The base with the edits. Each `find` is looked for in the base, so that no edit depends on another."""
+        if self.text:
+            return self.text
         text = self.base
         spans = []
         for edit in self.edits:
